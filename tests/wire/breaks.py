@@ -53,7 +53,7 @@ BROKEN: Mapping[str, Broken] = {
     "settles-early": Broken(
         changes.SettlesEarly,
         "PD-20",
-        f"{_MATRIX}A kill right after the answer to a producer's later send loses no message",
+        f"{_MATRIX}A kill right after the answer to a producer's third send loses none of its three messages",
     ),
     "loses-sends": Broken(
         changes.LosesSends, "PD-20", f"{_MATRIX}A persistent message waits for the consumer that comes later"

@@ -6,7 +6,7 @@ Feature: A batch is acknowledged as a whole
     Line 38.  A callback that fails acknowledges no message: the whole batch comes back.  The JMS provider decides how
     often it tries a batch again (Jakarta Messaging 3.1, section 8.7).
 
-    Scenario Outline: In batches of <size> of <count> messages, every message of the batch whose callback fails comes again
+    Scenario Outline: If a callback fails, every message of its batch comes again (<count> messages, batch size <size>)
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -36,7 +36,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
-    Scenario: If the store refuses the acknowledgement of a batch, the batch comes again, and is acknowledged then
+    Scenario: If the store refuses the acknowledgement of a batch, the batch comes again and is acknowledged the second time
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -76,7 +76,7 @@ Feature: A batch is acknowledged as a whole
         | m2    |
         | m4    |
 
-    Scenario Outline: A batch of <count> that is not full is acknowledged once its callback has returned
+    Scenario Outline: A batch that is not full (<count> of 10 messages) is acknowledged once its callback has returned
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 500 ms
@@ -111,11 +111,11 @@ Feature: A batch is acknowledged as a whole
         | connection | lost   |
 
       @needs-session
-      Examples: A part that not every client has
+      Examples: A session, which not every client has
         | part    | ended  |
         | session | closed |
 
-    Scenario: Messages of an unfinished batch are not acknowledged when its listener is removed
+    Scenario: Messages of an unfinished batch are not acknowledged when the batch listener is removed
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -139,7 +139,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" and "after" together see "m1" to "m5" at least once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A full batch of one receiver acknowledges no message that waits for another receiver of its session
+    Scenario: The acknowledgement of one receiver's batch does not cover messages of another receiver of the session
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -213,7 +213,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @kit
-    Scenario: A callback that sets its listener again acknowledges its batch, and later messages come, too
+    Scenario: If a callback sets the batch listener again, the callback's batch is acknowledged and later messages come
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -227,7 +227,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence
-    Scenario Outline: A callback that closes its receiver acknowledges its batch and leaves later messages: <count> in batches of <size>
+    Scenario Outline: If a callback closes its receiver, only its batch is acknowledged (<count> messages, batch size <size>)
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And a receiver on the queue
@@ -244,7 +244,7 @@ Feature: A batch is acknowledged as a whole
         | 3    | 9     |
 
     @evidence @needs-selector
-    Scenario Outline: Messages between those of an acknowledged batch are there after the broker <event>
+    Scenario Outline: After the broker <event>, messages on the queue between those of an acknowledged batch still come
       The receiver selects, so that the messages of its batch are not neighbours on the queue.
 
       Given an empty queue
@@ -308,7 +308,7 @@ Feature: A batch is acknowledged as a whole
         | is killed and comes back |
 
     @evidence @needs-topic @needs-durable-subscription
-    Scenario: A batch of a durable subscription whose callback fails comes again, marked
+    Scenario: If a durable subscriber's callback fails, its batch comes again marked as redelivered
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And "reader" takes batches of at most 3 within 500 ms and fails in callback 1
@@ -316,7 +316,7 @@ Feature: A batch is acknowledged as a whole
       Then "reader" sees "m1" again, marked as redelivered
 
     @kit
-    Scenario Outline: A message that no callback received does not count as delivered when <event>
+    Scenario Outline: When <event>, the delivery count of a message that no callback received does not increase
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 min
@@ -336,7 +336,7 @@ Feature: A batch is acknowledged as a whole
         | the batch listener of "receiver" is removed |
 
     @kit
-    Scenario: A batch whose callback fails comes again if its listener was replaced during the callback
+    Scenario: A batch whose callback fails comes again even if its listener was replaced during the callback
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -353,7 +353,7 @@ Feature: A batch is acknowledged as a whole
     a client that delivers a message again (section 6.2.11); a broker that lost its client, or was killed, need not know
     which messages were delivered (sections 3.4.7 and 3.5.11).
 
-    Scenario: After the loss of its client, a batch comes again once, in part, or not at all
+    Scenario: If the receiver's connection is lost during a callback, each message of the batch comes again at most once
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -365,7 +365,7 @@ Feature: A batch is acknowledged as a whole
       And the number of marked redeliveries of "m1" to "m3" that "receiver" and "after" sees is recorded
 
     @evidence
-    Scenario: After each of many losses of its client, a batch comes again once, in part, or not at all
+    Scenario: If the receiver's connection is lost 20 times, each message of its batches comes again at most once
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
@@ -382,7 +382,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
 
     @evidence
-    Scenario: After a failed callback, redelivered messages are marked even if other messages are returned with them
+    Scenario: After a failed callback, redelivered messages are marked even if further messages wait for delivery
       Given an empty queue
       And messages "m1" to "m9" are sent to the queue
       And a receiver on the queue
@@ -391,7 +391,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m9" that "receiver" sees is marked as redelivered
 
     @kit
-    Scenario: After each of many losses of its client, the redelivered messages of a batch are marked
+    Scenario: If the receiver's connection is lost 20 times, the redelivered messages of its batches are marked
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
@@ -399,7 +399,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "many1" to "many60" that "receiver" and "after" sees is marked as redelivered
 
     @evidence @needs-cut @needs-kill-at-first-sight
-    Scenario: After a cut of the connection, a batch comes again once, in part, or not at all
+    Scenario: If every connection is cut during a callback, each message of the batch comes again at most once
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -411,7 +411,7 @@ Feature: A batch is acknowledged as a whole
       And the number of marked redeliveries of "m1" to "m3" that "receiver" and "after" sees is recorded
 
     @evidence @needs-kill @needs-kill-at-first-sight
-    Scenario: After a kill of the broker, a batch comes again once, in part, or not at all
+    Scenario: If the broker is killed during a callback, each message of the batch comes again at most once
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -439,7 +439,7 @@ Feature: A batch is acknowledged as a whole
     Line 40.  The call covers the messages of all batches and consumers, whichever message it is called on, and no
     later message.
 
-    Scenario Outline: An acknowledgement of <called> acknowledges three batches
+    Scenario Outline: An acknowledge call on message "<called>" acknowledges the messages of three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -473,7 +473,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m6" exactly once
 
     @evidence @needs-store-error @needs-virtual-time
-    Scenario: If the store refuses an acknowledgement, the messages of three batches come again, and the next call acknowledges them
+    Scenario: If the store refuses an acknowledgement, three batches come again, and the next acknowledge call covers them
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -491,7 +491,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-topic @needs-durable-subscription
-    Scenario: A durable subscription can be removed after one call has acknowledged three batches
+    Scenario: A durable subscription can be removed after one acknowledge call for three batches
       Given a topic
       And a durable subscriber "reader" on the topic in client mode
       And subscriber "reader" is inactive
@@ -503,7 +503,7 @@ Feature: A batch is acknowledged as a whole
       Then it is accepted
 
     @evidence @needs-topic @needs-durable-subscription
-    Scenario: A durable subscription can be removed after one call has acknowledged three batches of a closed consumer
+    Scenario: A durable subscription can be removed after one acknowledge call for three batches of a closed consumer
       Given a topic
       And a durable subscriber "reader" on the topic in client mode
       And subscriber "reader" is inactive
@@ -518,7 +518,7 @@ Feature: A batch is acknowledged as a whole
     # Not every broker tells the client when it has the acknowledgement.  The answer to a later send on the same
     # connection shows that the broker has it.
     @evidence @needs-kill
-    Scenario: All three batches stay acknowledged if the broker is killed after the connection's next answer
+    Scenario: Three batches stay acknowledged if the broker is killed after it has answered a later send
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -534,7 +534,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-kill @needs-answered-acknowledgement
-    Scenario: All three batches stay acknowledged if the broker is killed as soon as the call has returned
+    Scenario: Three batches stay acknowledged if the broker is killed as soon as the acknowledge call has returned
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -548,7 +548,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario: A call on an old message in the middle of an earlier batch acknowledges all later messages, too
+    Scenario: An acknowledge call on a message in the middle of an earlier batch acknowledges all later messages, too
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -562,7 +562,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario Outline: A call on a message of <caller> acknowledges the batches of both consumers of the session
+    Scenario Outline: An acknowledge call on a message of "<caller>" acknowledges the batches of both consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -586,7 +586,7 @@ Feature: A batch is acknowledged as a whole
         | first  | a1     | two   | "b1" to "b3" |
         | second | b3     | one   | "a1" to "a3" |
 
-    Scenario: A call in the callback acknowledges the callback's own batch
+    Scenario: An acknowledge call in a callback acknowledges the callback's own batch
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And session "s" in client mode
@@ -600,7 +600,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m4"
 
-    Scenario: The call acknowledges no message of an unfinished batch
+    Scenario: An acknowledge call acknowledges no message of an unfinished batch
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -614,7 +614,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" and "after" together see "m1" to "m3" at least once
       And "after" never sees "m1" to "m2"
 
-    Scenario: A second call on an acknowledged message acknowledges the messages since the first call
+    Scenario: A second acknowledge call on an acknowledged message acknowledges the messages since the first call
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -632,7 +632,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence
-    Scenario: A callback that fails acknowledges no message, and its batch does not come again by itself
+    Scenario: If a callback fails, its batch is not acknowledged, and comes again only to the next receiver
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -674,7 +674,7 @@ Feature: A batch is acknowledged as a whole
       And "first" sees "a1" to "a3" again
       And "second" sees "b1" to "b3" again
 
-    Scenario: A call acknowledges messages that came again after a recovery
+    Scenario: An acknowledge call acknowledges messages that came again after a recovery
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -692,7 +692,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A call after the listener was removed acknowledges the messages that the listener received
+    Scenario: An acknowledge call after the removal of the listener acknowledges the messages that the listener received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -708,7 +708,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario Outline: A call on <called> after "first" was closed acknowledges the messages of both receivers of the session
+    Scenario Outline: After one receiver is closed, an acknowledge call on "<called>" acknowledges the messages of both receivers
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -739,7 +739,7 @@ Feature: A batch is acknowledged as a whole
         | second | b3     |
 
     @evidence
-    Scenario Outline: A call is accepted after <event>
+    Scenario Outline: An acknowledge call is accepted after <event>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -758,7 +758,7 @@ Feature: A batch is acknowledged as a whole
         | "receiver" acknowledges message "m1"        |
 
     @evidence
-    Scenario: A call acknowledges the only message of a receiver that was closed
+    Scenario: An acknowledge call acknowledges the only message of a closed receiver
       Given an empty queue
       And message "m1" is sent to the queue
       And session "s" in client mode
@@ -775,7 +775,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1"
 
     @evidence
-    Scenario: A recovery after the receiver was closed returns the messages that the receiver got
+    Scenario: After a receiver is closed, a recovery of the session returns the messages that the receiver received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -787,7 +787,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A call after the listener was set again acknowledges the messages that both listeners received
+    Scenario: After a batch listener is replaced, an acknowledge call acknowledges the messages of both listeners
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -805,7 +805,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m5"
 
     @evidence @needs-non-persistent
-    Scenario: Non-persistent messages that were not acknowledged come again, too
+    Scenario: After a recovery, non-persistent messages that were not acknowledged come again, too
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -816,7 +816,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m6" again
 
     @needs-release @needs-return-to-others
-    Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the call
+    Scenario: A receiver that is closed before an acknowledge call returns its unfinished batch to other receivers
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -828,7 +828,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "receiver" and "after" together see "m3" at least once
 
-    Scenario: The call does not acknowledge messages that are delivered after it
+    Scenario: An acknowledge call does not acknowledge messages that are delivered after the call
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -842,7 +842,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m4" to "m6" exactly once
 
-    Scenario: A call acknowledges no message of another session of the connection
+    Scenario: An acknowledge call acknowledges no message of another session of the connection
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -865,7 +865,7 @@ Feature: A batch is acknowledged as a whole
       And "after two" sees "b1" to "b3" exactly once
 
     @evidence
-    Scenario Outline: When one session is <ended>, a call still acknowledges the messages of the connection's other session
+    Scenario Outline: After one session is <ended>, an acknowledge call in the connection's other session still takes effect
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -891,7 +891,7 @@ Feature: A batch is acknowledged as a whole
         | recovered |
 
       @needs-session
-      Examples: A part that not every client has
+      Examples: A session, which not every client has
         | ended  |
         | closed |
 
@@ -925,7 +925,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: Without a call, no message is acknowledged
+    Scenario: Without an acknowledge call, no message is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -948,7 +948,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @judges-broker @needs-restart
-    Scenario: A message that a session in client mode returned at its close is still marked after a restart
+    Scenario: A message that a client-mode session returned when closed is marked as redelivered after a broker restart
       Given an empty queue
       And session "work" in client mode
       And receiver "receiver" of session "work" on the queue
@@ -962,7 +962,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: A call after the listener was removed and set again acknowledges the messages that both listeners received
+    Scenario: After a batch listener is removed and another is set, an acknowledge call acknowledges the messages of both
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -982,7 +982,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m5"
 
     @evidence
-    Scenario: A call in a callback acknowledges no message that waits for the next callback
+    Scenario: An acknowledge call in a callback acknowledges no message that waits for the next callback
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in client mode
@@ -1009,7 +1009,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
-    Scenario: The commit of a send and of a received batch is accepted
+    Scenario: A commit of one sent message and one received batch is accepted
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1033,7 +1033,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" exactly 3 times
 
     @kit
-    Scenario: Messages that a lost connection returns come in order
+    Scenario: Messages that come again after a connection is lost come in order
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -1060,7 +1060,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-kill
-    Scenario: A broker that is killed as soon as the commit has returned has three batches acknowledged
+    Scenario: If the broker is killed as soon as a commit has returned, the commit's three batches do not come again
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -1124,7 +1124,7 @@ Feature: A batch is acknowledged as a whole
       And "second" sees "b1" to "b3" again
 
     @evidence
-    Scenario: A rollback on a stopped connection returns all messages after the start
+    Scenario: After a rollback on a stopped connection, all messages come again when the connection is started
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in transacted mode
@@ -1202,7 +1202,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @needs-release @needs-return-to-others
-    Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the commit
+    Scenario: A receiver that is closed before a commit returns its unfinished batch to other receivers
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1300,7 +1300,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: Messages that a session sends beside its batches are there after the commit
+    Scenario: A message that a session sends in the transaction of a batch comes after the commit
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -1314,7 +1314,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "reply" exactly once
 
     @evidence
-    Scenario: Messages that a session sends beside its batches never come after a rollback
+    Scenario: A message that a session sends in the transaction of a batch never comes after a rollback
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -1330,7 +1330,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "reply"
       And "receiver" sees "m1" to "m3" again
 
-    Scenario Outline: When one session is <ended>, a commit of the connection's other session still acknowledges its messages
+    Scenario Outline: After one session is <ended>, a commit in the connection's other session still takes effect
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -1357,11 +1357,11 @@ Feature: A batch is acknowledged as a whole
         | rolled back |
 
       @needs-session
-      Examples: A part that not every client has
+      Examples: A session, which not every client has
         | ended  |
         | closed |
 
-    Scenario Outline: When one session is <ended>, a rollback of the connection's other session still returns its messages
+    Scenario Outline: After one session is <ended>, a rollback in the connection's other session still returns messages
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -1384,7 +1384,7 @@ Feature: A batch is acknowledged as a whole
         | rolled back |
 
     @evidence @needs-session
-    Scenario: Closing one session again and again does not end the unit of work of another session of the connection
+    Scenario: Closing one session three times does not end the transaction of another session of the connection
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode on connection "shared"
@@ -1536,7 +1536,7 @@ Feature: A batch is acknowledged as a whole
       Then "first" sees "m1" to "m6" again
       And "second" sees "m1" to "m6" again
 
-    Scenario: A rollback after the listener was set again returns the messages that both listeners received
+    Scenario: After a batch listener is replaced, a rollback returns the messages of both listeners
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1600,7 +1600,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @needs-restart
-    Scenario: A message that a transacted session returned at its close is still marked after a restart
+    Scenario: A message that a transacted session returned when closed is marked as redelivered after a broker restart
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1614,7 +1614,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: Messages of an unfinished batch do not count as delivered when their session is closed
+    Scenario: When a session is closed, the delivery count of messages in an unfinished batch does not increase
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1629,7 +1629,7 @@ Feature: A batch is acknowledged as a whole
       And message "m3" as seen by "after" shows JMSXDeliveryCount "1"
 
     @kit
-    Scenario: A rollback returns the messages that a removed listener and its successor received
+    Scenario: After a batch listener is removed and another is set, a rollback returns the messages of both
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1660,7 +1660,7 @@ Feature: A batch is acknowledged as a whole
   Rule: After a failure, no message of an earlier, acknowledged batch comes again
     Line 38: after a failure, only messages of the last batch may come again.
 
-    Scenario: A large batch is acknowledged to its last message
+    Scenario: A batch of 50 messages is acknowledged up to its last message
       Given an empty queue
       And messages "m1" to "m50" are sent to the queue
       And a receiver on the queue
@@ -1673,7 +1673,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m50"
 
-    Scenario: A callback that fails returns no message of the batches before it
+    Scenario: If a callback fails, no message of an earlier batch comes again
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -1681,7 +1681,7 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of the batches before the failed batch comes to the receiver again
 
-    Scenario: The loss of a client in a batch returns no message of the batches before it
+    Scenario: If the receiver's connection is lost during a batch, no message of an earlier batch comes again
       Given an empty queue
       And a receiver on the queue
       And the connection of "receiver" will be lost when "m5" is first seen
@@ -1696,7 +1696,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m4"
 
     @evidence @needs-cut
-    Scenario: A connection that is cut during a batch brings back no message of earlier batches
+    Scenario: If every connection is cut during a batch, no message of an earlier batch comes again
       Given an empty queue
       And a receiver on the queue
       And every connection will be cut 500 ms after "m5" is first seen
@@ -1727,7 +1727,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1"
 
     @evidence @needs-kill
-    Scenario: A kill of the broker in a batch returns no message of the batches before it
+    Scenario: If the broker is killed during a batch, no message of an earlier batch comes again
       Given an empty queue
       And a receiver on the queue
       And the broker will be killed 500 ms after "m5" is first seen
@@ -1743,7 +1743,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m4"
 
     @kit
-    Scenario: The loss of a client returns no acknowledged message of a listener that was removed before
+    Scenario: If the connection is lost, no acknowledged message of an earlier, removed listener comes again
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -1760,7 +1760,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: The loss of a connection returns no acknowledged message of a receiver that was closed before
+    Scenario: If the connection is lost, no acknowledged message of an earlier, closed receiver comes again
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in auto mode
@@ -1776,7 +1776,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence @needs-restart
-    Scenario: A restart of the broker in a batch returns no message of the batches before it
+    Scenario: If the broker is restarted during a batch, no message of an earlier batch comes again
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 10 s and works 2 s on each

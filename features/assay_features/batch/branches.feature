@@ -26,7 +26,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-queue-limit
-    Scenario: A message that a rolled-back prepared branch has sent takes no place on its queue
+    Scenario: After a prepared branch is rolled back, its sent message does not count against the queue's MAXDEPTH
       Given a queue with MAXDEPTH(1)
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -41,7 +41,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And the receiver never sees "undone"
 
     @evidence @needs-store-error
-    Scenario: If the store refuses a commit, the second try acknowledges three batches
+    Scenario: If the store refuses a commit, a second commit acknowledges three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -61,7 +61,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-store-error
-    Scenario: If the store refuses a commit, a message that the branch has sent comes at the second try only
+    Scenario: If the store refuses a commit, the branch's sent message comes only after the second commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "s" in xa mode
@@ -78,7 +78,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then the receiver sees "m1" exactly once
 
     @kit @needs-store-error
-    Scenario: If the store refuses a rollback, a batch comes to the next receiver at the second try only
+    Scenario: If the store refuses a rollback, the branch's batch comes to the next receiver only after the second rollback
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -198,7 +198,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
-    Scenario: Prepare and rollback return batches of non-persistent messages in the next branch
+    Scenario: Non-persistent messages that were rolled back after prepare come again in the next branch
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -213,7 +213,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
-    Scenario: After a rollback without prepare, non-persistent messages of batches come again in the next branch
+    Scenario: Non-persistent messages that were rolled back before prepare come again in the next branch
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -227,7 +227,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m6" again
 
     @evidence
-    Scenario: A message that a producer without a destination has sent in a branch never comes after the branch's rollback
+    Scenario: A message from a producer without a destination never comes after the rollback of its branch
       Given an empty queue
       And a receiver is waiting on the queue
       And session "s" in xa mode
@@ -259,7 +259,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" to "m8" in that order
       And every redelivery of "m1" to "m6" that "after" sees is marked as redelivered
 
-    Scenario: The batches of all consumers of the session are committed
+    Scenario: The commit of a branch acknowledges the batches of all consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -285,7 +285,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after one" never sees "a1" to "a3"
       And "after two" never sees "b1" to "b3"
 
-    Scenario: One of two branches is rolled back, and the other is committed
+    Scenario: One branch of a session can be rolled back after another branch of the session was committed
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -308,7 +308,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" to "m3" exactly once
       And "after" never sees "m4" to "m6"
 
-    Scenario: Messages that a prepared branch has received come to no other consumer, and come back with its rollback
+    Scenario: Messages that a prepared branch has received come to no other consumer until the branch is rolled back
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -329,7 +329,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: Messages that a prepared branch has sent come to no consumer before its commit
+    Scenario: Messages that a prepared branch has sent come to no consumer before the branch's commit
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -347,7 +347,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" and "m2" in that order
 
     @kit @needs-non-persistent
-    Scenario: A non-persistent message that a prepared branch has sent comes with its commit
+    Scenario: A non-persistent message that a prepared branch has sent comes when the branch is committed
       Given an empty queue
       And session "s" in xa mode
       And a receiver is waiting on the queue
@@ -359,7 +359,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then the receiver sees "light" exactly once
 
     @evidence @needs-topic
-    Scenario: Publications of a branch come to each subscriber with the branch's commit in one phase
+    Scenario: Messages that a branch published come to each subscriber when the branch is committed in one phase
       Given a topic
       And a non-durable subscriber "first" on the topic
       And a non-durable subscriber "second" on the topic
@@ -409,7 +409,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And branch "b" is not in doubt
 
     @evidence
-    Scenario Outline: A branch whose client's connection is <ended> after prepare is in doubt, until it is <decided>
+    Scenario Outline: A prepared branch whose connection is <ended> stays in doubt until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -457,7 +457,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" to "m6" exactly once
 
     @evidence @needs-kill
-    Scenario Outline: A branch that was prepared when the broker is killed is in doubt, until it is <decided>
+    Scenario Outline: After the broker is killed, a prepared branch is still in doubt until it is <decided>
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -488,7 +488,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m6" | "out"        |
 
     @evidence @needs-restart
-    Scenario Outline: A branch that was prepared when the broker is restarted is in doubt, until it is <decided>
+    Scenario Outline: After the broker is restarted, a prepared branch is still in doubt until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -518,7 +518,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence
-    Scenario Outline: After the broker <event>, two branches in doubt are decided separately, "<first>" committed
+    Scenario Outline: After the broker <event>, two branches in doubt are decided separately: "<first>" is committed
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -563,7 +563,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | is restarted | one   | two  | "m4" to "m6" | "m1" to "m3" |
 
     @evidence @needs-kill
-    Scenario Outline: After a kill, a branch on two queues is <decided> on both queues, with all messages that it has sent and received
+    Scenario Outline: After the broker is killed, a branch over two queues is <decided> on both queues
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -601,7 +601,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
 
     @evidence @needs-kill @needs-topic @needs-durable-subscription
-    Scenario: Publications of a branch in doubt come to the subscribers when the branch is committed after a kill
+    Scenario: Messages that a branch in doubt published come to subscribers when it is committed after a broker kill
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive
@@ -640,7 +640,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: A branch is in doubt only after its prepare
+    Scenario: A branch is in doubt only between its prepare and its commit
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -684,7 +684,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence @needs-kill @needs-delivery-delay
-    Scenario: A delayed message of a branch in doubt comes only after the branch's commit, with or without a kill in between
+    Scenario: After a broker kill, a delayed message of a branch in doubt comes only after the branch's commit
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -699,7 +699,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And the receiver sees "slow" exactly once
 
     @kit @needs-restart
-    Scenario: Messages that were rolled back after prepare are marked after a restart, too
+    Scenario: Messages that were rolled back after prepare are marked as redelivered after a broker restart, too
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -716,7 +716,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @evidence
-    Scenario: A session without a branch receives no messages
+    Scenario: Messages that are sent after the end of a session's branch are delivered exactly once
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -734,7 +734,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" and "after" together see "m3" and "m4" exactly once
 
     @evidence
-    Scenario: The rollback of a suspended branch returns the messages from before and after its suspension
+    Scenario: The rollback of a branch that was suspended and resumed returns the messages from before and after
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -777,7 +777,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | committed in one phase |
 
     @evidence
-    Scenario: While its branch is suspended, a session receives no messages; afterwards it receives the waiting ones
+    Scenario: Messages that are sent while a session's branch is suspended are delivered exactly once
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -839,7 +839,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "after" sees "m1" to "m4" exactly once
 
     @kit
-    Scenario Outline: A branch that is <decided> covers the messages that a removed listener and its successor received
+    Scenario Outline: After a batch listener is removed and another is set, the branch is <decided> with the messages of both
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode

@@ -21,7 +21,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 25    |
         | 50   | 25    |
 
-    Scenario Outline: All messages reach the receiver while it takes batches of <size>
+    Scenario Outline: All messages that are sent while a receiver takes batches of <size> reach the receiver
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
@@ -37,7 +37,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 4    |
         | 20   |
 
-    Scenario Outline: In batches of <size> of <count> messages, every message of the batch whose callback fails comes again
+    Scenario Outline: If a callback fails, every message of its batch comes again (<count> messages, batch size <size>)
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And session "s" in dups-ok mode
@@ -54,7 +54,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 20   | 25    |
 
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
-    Scenario: A batch whose acknowledgement the store refuses comes again, and is acknowledged then
+    Scenario: A batch whose acknowledgement the store refuses comes again and is acknowledged the second time
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in dups-ok mode
@@ -70,7 +70,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A callback that fails in the middle loses no message of the batches around it
+    Scenario: If the second callback fails, no message of its batch or of the other batches is lost
       Given an empty queue
       And messages "m1" to "m12" are sent to the queue
       And session "s" in dups-ok mode
@@ -80,7 +80,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       And the receiver sees "m1" to "m12" at least once
 
     @kit
-    Scenario: A callback that closes its receiver and then fails loses no message
+    Scenario: If a callback closes its receiver and then fails, no message is lost
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in dups-ok mode
@@ -91,7 +91,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at least once
 
-    Scenario Outline: A client that is lost when "<seen>" is seen loses no message
+    Scenario Outline: If the connection is lost when "<seen>" is received, no message is lost
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
       And session "s" in dups-ok mode
@@ -109,7 +109,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | m8   |
         | m12  |
 
-    Scenario Outline: A client whose connection is <ended> while a batch is filled loses no message
+    Scenario Outline: If the connection is <ended> while a batch is being filled, no message is lost
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
@@ -125,7 +125,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | lost   |
         | closed |
 
-    Scenario: Batches of one receiver acknowledge no message of another receiver's unfinished batch
+    Scenario: The acknowledgement of one receiver's batches does not cover another receiver's unfinished batch
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in dups-ok mode
@@ -142,7 +142,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       Then "patient" and "after" together see "b1" to "b3" at least once
 
     @evidence @needs-cut @needs-kill-at-first-sight
-    Scenario: A cut connection loses no message
+    Scenario: If every connection is cut, no message is lost
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
       And session "s" in dups-ok mode
@@ -166,7 +166,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       Then "receiver" and "after" together see "m1" to "m20" at least once
 
     @evidence
-    Scenario: A listener that is removed and set again loses no message
+    Scenario: If a batch listener is removed and another is set, no message is lost
       Given an empty queue
       And messages "m1" to "m10" are sent to the queue
       And session "s" in dups-ok mode

@@ -41,7 +41,7 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @evidence
-    Scenario: After another receiver of its session was closed during a callback, a receiver gets batches
+    Scenario: A receiver gets batches after another receiver of its session was closed during a callback
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -67,7 +67,7 @@ Feature: A consumer can have a listener that receives batches
       When a message is sent to the queue
       Then the receiver sees the message exactly once
 
-    Scenario Outline: A batch size of <size> applies to the batches
+    Scenario Outline: With a batch size of <size>, no batch has more than <size> messages
       Given an empty queue
       And 5 messages are sent to the queue
       And a receiver on the queue
@@ -81,7 +81,7 @@ Feature: A consumer can have a listener that receives batches
         | 3    |
 
     @kit
-    Scenario: A listener that is set again has the size of the second call
+    Scenario: If a batch listener is set twice, the second batch size applies
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 500 ms
@@ -91,7 +91,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver's batches hold at most 2 messages
 
     @kit
-    Scenario: A listener that is set again while a batch is filled has the timeout of the second call, and the messages
+    Scenario: If a batch listener is set again while a batch is being filled, the second timeout applies to the messages
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -102,7 +102,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m3" exactly once
       And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
 
-    Scenario Outline: A timeout of <timeout> ms is in milliseconds
+    Scenario Outline: A batch timeout of <timeout> is counted in milliseconds
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -117,7 +117,7 @@ Feature: A consumer can have a listener that receives batches
         | 1500    |
 
     @evidence
-    Scenario Outline: A listener of size <size> that replaces another listener is accepted, and gets the messages
+    Scenario Outline: A batch listener of size <size> can replace another batch listener, and receives the messages
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms
@@ -133,7 +133,7 @@ Feature: A consumer can have a listener that receives batches
         | 5    |
 
     @kit
-    Scenario: A listener that is set again during a callback has the timeout of its last call, for messages that wait
+    Scenario: If a batch listener is set twice during a callback, the last timeout applies to the waiting messages
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -174,7 +174,7 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @evidence
-    Scenario: The first listener continues after the other kind was refused
+    Scenario: The batch listener still receives messages after the receiver refused a message listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -184,7 +184,7 @@ Feature: A consumer can have a listener that receives batches
       And the first batch of the receiver holds "message"
 
     @evidence
-    Scenario: The message listener continues after a batch listener was refused
+    Scenario: The message listener still receives messages after the receiver refused a batch listener
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -194,7 +194,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver sees the message exactly once
 
     @kit
-    Scenario: A batch listener that follows a message listener gets batches
+    Scenario: A batch listener that is set after the removal of a message listener receives batches
       Given an empty queue
       And a receiver is waiting on the queue
       When message "single" is sent to the queue
@@ -205,7 +205,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m3" exactly once
       And the first batch of the receiver holds "m1"
 
-    Scenario: Without its message listener, the receiver accepts a batch listener
+    Scenario: After its message listener is removed, the receiver accepts a batch listener
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -255,7 +255,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
 
     @kit
-    Scenario: Without its message listener, the receiver accepts a batch listener, which gets the messages
+    Scenario: After its message listener is removed, the receiver accepts a batch listener, which gets the messages
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -266,7 +266,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: A batch listener that replaces another uses its own batch size, also for messages that waited
+    Scenario: A batch listener set after the removal of another uses its own batch size for messages that waited
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
@@ -340,7 +340,7 @@ Feature: A consumer can have a listener that receives batches
       And "batches"'s batches hold at most 3 messages
 
     @evidence
-    Scenario: A message listener that replaces another one is accepted, and gets the messages
+    Scenario: A message listener can replace another message listener, and receives the messages
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -353,7 +353,7 @@ Feature: A consumer can have a listener that receives batches
   Rule: A size of zero or below, or a negative timeout, is refused
     The document leaves open the meaning of such values.  Our client refuses them, and keeps its state.
 
-    Scenario Outline: A size of <size> and a timeout of <timeout> ms are refused
+    Scenario Outline: A batch listener of size <size> and timeout <timeout> ms is refused
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size <size> and timeout <timeout> ms is set on "receiver"
@@ -366,7 +366,7 @@ Feature: A consumer can have a listener that receives batches
         | 3    | -1      |
         | 0    | -1      |
 
-    Scenario Outline: A refused <what> does not prevent a message listener
+    Scenario Outline: After a batch listener is refused for its <what>, the receiver accepts a message listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size <size> and timeout <timeout> ms is set on "receiver"
@@ -378,7 +378,7 @@ Feature: A consumer can have a listener that receives batches
         | size    | 0    | 500     |
         | timeout | 3    | -1      |
 
-    Scenario: A refused size does not remove the existing listener
+    Scenario: A refused batch size does not remove the existing batch listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -387,7 +387,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver's batches hold at most 3 messages
 
-    Scenario: A refused size sets no listener
+    Scenario: After a batch listener is refused for its size, one with a valid size receives messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 0 and timeout 500 ms is set on "receiver"
@@ -395,7 +395,7 @@ Feature: A consumer can have a listener that receives batches
       And a message is sent to the queue
       Then the receiver sees the message exactly once
 
-    Scenario: A size that is refused during a callback changes nothing for the messages that wait
+    Scenario: A batch size that is refused during a callback does not affect the waiting messages
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And a receiver on the queue

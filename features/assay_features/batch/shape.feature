@@ -38,7 +38,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1000  |
         | 1001  |
 
-    Scenario Outline: <count> messages that are sent one after the other come in batches of no more than <size>
+    Scenario Outline: <count> messages that are sent while the listener is set come in batches of no more than <size>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most <size> within 500 ms
@@ -52,7 +52,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 5     |
         | 10   | 25    |
 
-    Scenario: Two receivers that take batches from one queue receive each message once between them
+    Scenario: Two receivers that take batches from one queue together receive each message once
       Given an empty queue
       And receiver "left" on the queue
       And receiver "right" on the queue
@@ -63,7 +63,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "left"'s batches hold at most 3 messages
       And "right"'s batches hold at most 3 messages
 
-    Scenario: Two receivers of a session with batches receive the messages of their own queues
+    Scenario: Two receivers of a session each receive the messages of their own queue in batches
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -99,7 +99,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | mode       | undone      |
         | transacted | rolled back |
 
-    Scenario: A time without messages causes no batch
+    Scenario: While no message comes, the receiver gets no batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 100 ms
@@ -109,7 +109,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver receives 1 batch of exactly 1 message
 
     @kit
-    Scenario: A listener that is set again twice during a callback gets no batch above its size
+    Scenario: If a batch listener is set twice during a callback, no batch exceeds the last batch size
       Given an empty queue
       And messages "m1" to "m7" are sent to the queue
       And a receiver on the queue
@@ -152,7 +152,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 10 ms   |
         | 40 ms   |
 
-    Scenario Outline: A single message with a timeout of <timeout> comes in time
+    Scenario Outline: With a batch timeout of <timeout>, a single message comes in time
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -168,7 +168,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 500 ms  |
         | 2 s     |
 
-    Scenario: A timeout of 0 delivers the available messages
+    Scenario: With a batch timeout of 0, the waiting messages come at once
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -187,7 +187,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver gets a full batch of 3 at once
 
     @evidence
-    Scenario: A waiting batch that becomes full does not wait for its deadline
+    Scenario: A full batch of messages that wait on the queue does not wait for its deadline
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -211,7 +211,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 300  |
 
     @evidence
-    Scenario Outline: Messages of an unfinished batch come by the deadline of a new listener that replaces their own, <when>
+    Scenario Outline: When a listener is replaced, its unfinished batch comes to the new listener (new batch: <when>)
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -226,7 +226,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 3    | full          |
         | 2    | full and more |
 
-    Scenario: With several receivers, each batch has its own deadline
+    Scenario: Each of several batches of a receiver has its own deadline
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -239,7 +239,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m6" exactly once
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
 
-    Scenario: After a failed callback, a batch that is not full comes by its deadline
+    Scenario: If the callback of a batch that is not full fails, the batch and a later message come
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -260,7 +260,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered
 
     @evidence
-    Scenario Outline: After the connection was stopped for <span>, messages of an unfinished batch come by their deadline, or at once
+    Scenario Outline: After a stop of <span>, messages of an unfinished batch come within 2 s after the connection's start
       A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so none comes before the start.
 
       Given an empty queue
@@ -292,7 +292,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m2" exactly once
       And each batch of at most 3 reaches the receiver at most 5 s after its first message could be delivered
 
-    Scenario: Messages that come during a callback are delivered no later than the timeout after it
+    Scenario: Messages that wait during a callback are delivered within the timeout after the callback
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
@@ -301,7 +301,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
 
-    Scenario Outline: With a timeout of 0, the remaining of <count> messages come at once after full batches and their callbacks
+    Scenario Outline: With a timeout of 0, the last of <count> messages come at once after the callbacks of full batches
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "<last>" are sent to the queue
@@ -317,7 +317,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 8     | m8   |
 
     @needs-local-transaction
-    Scenario: With a timeout of 0, the remaining messages of a commit come at once after full batches
+    Scenario: With a timeout of 0, the last messages of a committed transaction come at once after full batches
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -333,7 +333,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered
 
     @kit
-    Scenario: Messages of an unfinished batch come by the deadline of a listener that is set after the removal of their own
+    Scenario: Messages of a removed listener's unfinished batch come by the deadline of the next listener
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -346,7 +346,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
 
     @evidence
-    Scenario: The close of another receiver with an unfinished batch does not postpone the deadline of a batch
+    Scenario: Closing a receiver with an unfinished batch does not postpone the deadline of another receiver's batch
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue "one"
       And an empty queue "two"
@@ -395,7 +395,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 150  | 450   |
 
       @needs-virtual-time
-      Examples: More than a client takes in at a time
+      Examples: More messages than a client prefetches at a time
         | size | count |
         | 1000 | 3000  |
 
@@ -418,7 +418,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver receives 2 batches of exactly 3 messages
 
     @kit @judges-client
-    Scenario: Our client fills the batches of a listener that replaces another one with the messages that waited
+    Scenario: After a listener is replaced, our client fills the new listener's batches with the waiting messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 600000 ms is set on "receiver"
@@ -508,7 +508,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m1" to "m7" exactly once
 
     @kit @judges-client @needs-virtual-time
-    Scenario Outline: Messages that a session in <mode> mode has <undone> come before an unfinished batch, for each receiver
+    Scenario Outline: Messages that a session in <mode> mode has <undone> come again before each receiver's unfinished batch
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in <mode> mode
@@ -535,7 +535,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | transacted | rolled back |
 
     @kit @judges-client @needs-xa @needs-virtual-time
-    Scenario: Messages of a rolled-back branch come before an unfinished batch, for each receiver
+    Scenario: Messages of a rolled-back branch come again before each receiver's unfinished batch
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in xa mode
@@ -577,7 +577,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m1" to "m7" exactly once
 
     @kit
-    Scenario: Messages of an unfinished batch come in order to the next receiver after the close of their own
+    Scenario: After a receiver is closed, the messages of its unfinished batch come in order to the next receiver
       Given an empty queue
       And receiver "left" on the queue
       And "left" takes batches of at most 10 within 10 min

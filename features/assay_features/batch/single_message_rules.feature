@@ -6,7 +6,7 @@ Feature: The rules for single messages apply to batches
     No message is in a batch before it is due or after it has expired, and a subscription's missed messages come.
 
     @needs-delivery-delay
-    Scenario Outline: A message with a delay of <delay> joins no batch early
+    Scenario Outline: A message with a delivery delay of <delay> is in no batch before its delay is over
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 5 s
@@ -20,7 +20,7 @@ Feature: The rules for single messages apply to batches
         | 3 s   |
 
     @needs-delivery-delay
-    Scenario: A batch does not wait for a delayed message beyond its timeout
+    Scenario: A batch does not wait for a delayed message longer than the batch timeout
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -31,7 +31,7 @@ Feature: The rules for single messages apply to batches
       And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered
 
     @needs-time-to-live
-    Scenario: A message that has expired on the queue joins no batch
+    Scenario: A message that has expired on the queue is in no batch
       Given an empty queue
       And a receiver on the queue
       And message "short" is sent to the queue with a time to live of 500 ms
@@ -42,7 +42,7 @@ Feature: The rules for single messages apply to batches
       And the receiver never sees "short"
 
     @needs-time-to-live
-    Scenario: A message that expires while its batch is filled is not in the batch
+    Scenario: A message that expires while its batch is being filled never comes
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 3 s
@@ -52,7 +52,7 @@ Feature: The rules for single messages apply to batches
       And the receiver never sees "short"
 
     @needs-time-to-live
-    Scenario: A message that expires in a full batch removes no other message
+    Scenario: If a message expires before its batch is full, the other messages of the batch still come
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
@@ -63,7 +63,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: A stopped connection delivers no part of a batch, and <count> messages after its start
+    Scenario Outline: A stopped connection delivers none of <count> messages in batches; after its start, it delivers all
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 1 s
@@ -82,7 +82,7 @@ Feature: The rules for single messages apply to batches
         | 3     |
         | 9     |
 
-    Scenario: The stop and the start of a connection with an unfinished batch are accepted
+    Scenario: A connection with an unfinished batch can be stopped and started
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 2 s
@@ -105,7 +105,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "m1" to "m6" exactly once
       And the receiver sees "m1" to "m6" in that order
 
-    Scenario: On a stopped connection, messages of an unfinished batch go to another receiver when their own receiver is closed
+    Scenario: When a stopped connection is closed, the messages of its unfinished batch go to another receiver
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 10 min
@@ -117,7 +117,7 @@ Feature: The rules for single messages apply to batches
       Then "after" sees "m1" to "m3" exactly once
 
     @needs-delivery-delay
-    Scenario: A delayed message that is due while the connection is stopped joins a batch after the start
+    Scenario: A delayed message that becomes due while the connection is stopped comes after the start
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 2 s
@@ -130,7 +130,7 @@ Feature: The rules for single messages apply to batches
       And the receiver's batches hold at most 3 messages
 
     @needs-time-to-live
-    Scenario: A message that expires in its batch while the connection is stopped is not in the batch
+    Scenario: A message of an unfinished batch that expires while the connection is stopped never comes
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 2 s
@@ -142,7 +142,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: A batch contains <body> unaltered
+    Scenario Outline: A message with <body> comes unaltered in a batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -180,7 +180,7 @@ Feature: The rules for single messages apply to batches
       And the receiver sees "p1" to "p3" exactly once
 
     @needs-topic
-    Scenario: Two subscribers of a session each take batches of their own copies
+    Scenario: Two subscribers of a session each receive their own copies in batches
       Given a topic
       And session "both" in auto mode
       And receiver "first" of session "both" on the topic
@@ -201,7 +201,7 @@ Feature: The rules for single messages apply to batches
       Then "reader" sees "m1" to "m5" exactly once
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscription keeps messages that come between its batches
+    Scenario: A durable subscriber that goes away between two batches gets the messages that it missed
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive
@@ -231,7 +231,7 @@ Feature: The rules for single messages apply to batches
         | 10   |
 
     @evidence @needs-topic @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription whose consumer took batches and is closed
+    Scenario: After a non-durable consumer of batches is closed, an administrator no longer sees its subscription
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       And "passer" takes batches of at most 2 within 500 ms
@@ -240,7 +240,7 @@ Feature: The rules for single messages apply to batches
       And the consumer of "passer" is closed
       Then no subscription to the topic remains
 
-    Scenario Outline: A batch contains a message with <option> as it was sent
+    Scenario Outline: A message with <option> comes in a batch as it was sent
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -269,7 +269,7 @@ Feature: The rules for single messages apply to batches
         | a time to live of 1 h |
 
     @needs-topic @needs-shared-subscription @needs-durable-subscription
-    Scenario: Subscribers of a shared durable subscription get all missed messages in batches
+    Scenario: A subscriber of a shared durable subscription gets all missed messages in batches
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -279,7 +279,7 @@ Feature: The rules for single messages apply to batches
       And "member"'s batches hold at most 2 messages
 
     @evidence @needs-delivery-delay
-    Scenario: A delayed message joins no batch early if the listener is removed and set again during the delay
+    Scenario: A delayed message is in no batch before its delay is over, even if the listener is removed and set again
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 2 and timeout 5000 ms is set on "receiver"

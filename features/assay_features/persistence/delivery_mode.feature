@@ -5,7 +5,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: The sender chooses the delivery mode; without a choice, it is persistent
     Line 2 leaves the mode to the client that sends; line 6 makes a message persistent if the client chooses no mode.
 
-    Scenario Outline: A <style> producer without a set mode shows that it sent persistently
+    Scenario Outline: A message of a <style> producer without a set mode shows PERSISTENT after its send
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "plain"
@@ -155,7 +155,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
       And message "lost" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: A <style> producer can go back to persistent
+    Scenario Outline: The mode of a <style> producer can be set back to persistent
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -183,7 +183,7 @@ Feature: The sender chooses whether a message is persistent
       And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
     @needs-priority
-    Scenario Outline: A mode set on a <style> producer stays when its priority is set
+    Scenario Outline: Setting the priority of a <style> producer does not change its delivery mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -198,7 +198,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario Outline: A mode set on a producer stays when its <setting> is set
+    Scenario Outline: Setting the <setting> of a producer does not change its delivery mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -218,7 +218,7 @@ Feature: The sender chooses whether a message is persistent
         | delivery delay | 1 s   |
 
     @needs-priority
-    Scenario: A priority set on a producer stays when its mode is set
+    Scenario: Setting the delivery mode of a producer does not change its priority
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -229,7 +229,7 @@ Feature: The sender chooses whether a message is persistent
       And message "light" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @needs-time-to-live
-    Scenario: A time to live set on a producer stays when its mode is set
+    Scenario: Setting the delivery mode of a producer does not change its time to live
       Given an empty queue
       And a producer on the queue
       When the producer's time to live is set to 500 ms
@@ -278,7 +278,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "mine" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
       And message "theirs" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
-    Scenario: A mode that is set on the producer applies to sends with two other options
+    Scenario: A mode that is set on a producer also applies to a send with two other options
       Given an empty queue
       And a receiver is waiting on the queue
       And a classic producer on the queue
@@ -307,7 +307,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
         | simplified | non-persistent | persistent     | PERSISTENT     |
 
-    Scenario: The next send of another producer of the session has its own mode
+    Scenario: A mode given with one producer's send does not change the mode of the session's other producer
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -318,7 +318,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
     @needs-priority
-    Scenario: The next send of another producer of the session has its own priority
+    Scenario: A priority given with one producer's send does not change the priority of the session's other producer
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -347,7 +347,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> send that gives only its mode has the producer's priority
+    Scenario Outline: A <style> send with only its own mode uses the producer's priority
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -362,7 +362,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: A <style> send that gives only its priority has the producer's mode
+    Scenario Outline: A <style> send with only its own priority uses the producer's mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -377,7 +377,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A send that gives only its <given> has the producer's time to live
+    Scenario Outline: A send with only its own <given> uses the producer's time to live
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 500 ms
@@ -399,7 +399,7 @@ Feature: The sender chooses whether a message is persistent
         | priority 7 |
 
     @needs-time-to-live
-    Scenario: A send that gives only its time to live has the producer's mode
+    Scenario: A send with only its own time to live uses the producer's mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -483,7 +483,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A message that a <style> send gives its own destination and a time to live of 0 never expires
+    Scenario Outline: A message of a <style> send with its own destination and a time to live of 0 never expires
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 60 s
@@ -550,7 +550,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0   | 9     |
 
     @needs-time-to-live
-    Scenario Outline: A <style> send with a time to live of 0 never expires
+    Scenario Outline: A message of a <style> send with a time to live of 0 never expires
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is 60 s
@@ -564,7 +564,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live @needs-priority
-    Scenario Outline: Mode, priority and time to live given with one <style> send show as <field> "<value>"
+    Scenario Outline: A message of a <style> send with its own mode, priority and time to live shows <field> "<value>"
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -624,7 +624,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @evidence @needs-message-limit
-    Scenario Outline: The <style> send after a non-persistent send beyond the limit is persistent
+    Scenario Outline: The <style> send after a non-persistent send above the maximum message length is persistent
       A client need not wait for the answer to a non-persistent send, so it may not learn that the broker refuses it.
 
       Given a queue with MAXMSGL(2000)
@@ -697,7 +697,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
     @kit @judges-client
-    Scenario Outline: After a send as the destination defines, the message shows that mode and not <own>
+    Scenario Outline: After a send with the mode "as the destination defines", the message shows this mode and not its own <own>
       Given an empty queue
       When message "wilful" is sent to the queue with its own delivery mode <own> and delivery mode as the destination defines
       Then message "wilful" shows JMSDeliveryMode "AS_DESTINATION" after the send
@@ -740,7 +740,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
 
     @kit
-    Scenario Outline: A <style> producer sends a message object again with its new body
+    Scenario Outline: When a <style> producer sends a message object again with a new body, the new body arrives
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -755,7 +755,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @kit
-    Scenario: A received message object is forwarded with its new body
+    Scenario: When a received message object is forwarded with a new body, the new body arrives
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode

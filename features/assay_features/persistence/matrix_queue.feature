@@ -1,4 +1,4 @@
-Feature: Messages on a queue, through restart and kill
+Feature: Messages on a queue after a restart or a kill of the broker
   Persistent and durable delivery, lines 37 to 40 and 59.
 
   @PD-20 @needs-queue
@@ -54,7 +54,7 @@ Feature: Messages on a queue, through restart and kill
         | is killed and comes back |
 
     @kit @needs-restart
-    Scenario: A returned message stays marked as redelivered over a restart
+    Scenario: A message that returned to the queue before a restart is marked as redelivered after the restart
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "m1" is sent to the queue
@@ -66,7 +66,7 @@ Feature: Messages on a queue, through restart and kill
       And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
 
     @kit @needs-restart
-    Scenario: A message that a consumer holds during a restart is marked as redelivered afterwards
+    Scenario: A message that a consumer has not acknowledged at a restart is marked as redelivered afterwards
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When messages "m1" and "m2" are sent to the queue
@@ -208,7 +208,7 @@ Feature: Messages on a queue, through restart and kill
       And "third" never sees "heavy"
 
     @evidence @needs-selector @needs-local-transaction
-    Scenario Outline: Messages between those that a unit of work received are there after the broker <event>
+    Scenario Outline: Messages on the queue between those that a unit of work received are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
@@ -291,7 +291,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "m1" to "m6" exactly once
 
     @needs-restart
-    Scenario: Messages that no consumer takes are there after three restarts
+    Scenario: Messages that no consumer has received are there after three restarts
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue
       And the broker is restarted
@@ -301,7 +301,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-local-transaction @needs-restart
-    Scenario: Messages that a unit of work received and rolled back are there after a restart
+    Scenario: Messages that a unit of work received before its connection was closed are there after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -387,7 +387,7 @@ Feature: Messages on a queue, through restart and kill
       And the receiver never sees "unwritten"
 
     @kit @needs-local-transaction @needs-restart
-    Scenario Outline: Messages of a session that is <ended> before its commit are not there after a restart
+    Scenario Outline: Messages that a session sent before it was <ended> without a commit are not there after a restart
       Given an empty queue
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the queue
@@ -412,7 +412,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
     @kit @needs-time-to-live @needs-restart
-    Scenario: A restart does not begin the time to live of a message again
+    Scenario: The time to live of a message does not start again at a restart
       Given an empty queue
       When message "short" is sent to the queue with a time to live of 10 s
       And message "lasting" is sent to the queue
@@ -451,7 +451,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "high", "usual", "low" and "lowest" in that order
 
     @needs-local-transaction
-    Scenario Outline: Messages that a unit of work sends after an earlier one was <ended> are there after the broker <event>
+    Scenario Outline: Messages that a unit of work sent after an earlier unit of work was <ended> are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       When message "before" is sent in session "work" to the queue
@@ -475,7 +475,7 @@ Feature: Messages on a queue, through restart and kill
         | committed   | is killed and comes back |
 
     @needs-restart
-    Scenario: A message that was returned is there after a restart
+    Scenario: A message that a closed connection returned to the queue is there after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "heavy" is sent to the queue
@@ -613,7 +613,7 @@ Feature: Messages on a queue, through restart and kill
         | JMSType "order"          | JMSType          | order      |
 
       @needs-priority
-      Examples: A header that not every client has
+      Examples: A header that not every client supports
         | option     | field       | value |
         | priority 0 | JMSPriority | 0     |
         | priority 7 | JMSPriority | 7     |
@@ -682,14 +682,14 @@ Feature: Messages on a queue, through restart and kill
         | is killed and comes back |
 
     @needs-kill-at-answer
-    Scenario: A kill right after the answer to a send loses no message, many times over
+    Scenario: Many kills, each right after the answer to a send, lose no message
       Given an empty queue
       When many messages are sent to the queue and the broker is killed at the answer to each
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
 
     @needs-kill-at-answer
-    Scenario: A kill right after the answer to a producer's later send loses no message
+    Scenario: A kill right after the answer to a producer's third send loses none of its three messages
       Given an empty queue
       And a producer on the queue
       When the producer sends message "m1"
@@ -710,7 +710,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
     @evidence @needs-admin @needs-block-write @needs-flush-trace
-    Scenario: A send gets no answer while its write waits, even if an acknowledgement just before it is written
+    Scenario: A send gets no answer while its write waits, even if an acknowledgement just before the send is written
       Given an empty queue
       And an empty queue "other"
       And receiver "busy" is waiting on queue "other"
@@ -781,7 +781,7 @@ Feature: Messages on a queue, through restart and kill
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then "left" and "right" together see "m1" to "m10" exactly once
 
-    Scenario: Messages that a consumer held when its connection was lost come to the next one once, or not at all
+    Scenario: After a consumer's connection is lost, its unacknowledged message comes to the next consumer once, or not at all
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "held" is sent to the queue with delivery mode non-persistent
@@ -801,7 +801,7 @@ Feature: Messages on a queue, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
-    Scenario: A consumer that calls receive gets each message once
+    Scenario: A consumer that calls receive gets no message twice
       Given an empty queue
       And a receiver on the queue
       When messages "m1" to "m3" are sent to the queue with delivery mode non-persistent
@@ -1068,7 +1068,7 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "light" at most once
 
     @kit
-    Scenario Outline: A non-persistent message with <body> is kept for a consumer that connects after its sender has gone
+    Scenario Outline: A non-persistent message with <body> is kept for a consumer that connects after the sender has disconnected
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and <option>
       And the sender's connection is closed

@@ -1,4 +1,4 @@
-Feature: Messages to a topic, through restart and kill
+Feature: Messages to a topic after a restart or a kill of the broker
   Persistent and durable delivery, lines 41 to 52 and 59.
 
   @PD-23 @needs-topic @needs-durable-subscription
@@ -115,12 +115,12 @@ Feature: Messages to a topic, through restart and kill
         | JMSType "order"          | JMSType          | order      |
 
       @needs-priority
-      Examples: A header that not every client has
+      Examples: A header that not every client supports
         | option     | field       | value |
         | priority 0 | JMSPriority | 0     |
         | priority 9 | JMSPriority | 9     |
 
-    Scenario Outline: A <kind> subscriber sees the reply-to <reply> that the sender saw
+    Scenario Outline: A <kind> subscriber sees the reply-to <reply> that the sender set
       Given a topic
       And a <kind> subscriber "reader" on the topic
       When message "heavy" is sent to the topic with reply-to <reply>
@@ -279,7 +279,7 @@ Feature: Messages to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-kill-at-answer
-    Scenario: A kill right after the answer to a send loses no copy, many times over
+    Scenario: Many kills, each right after the answer to a send, lose no copy
       Given a topic
       And a durable subscriber "first" on the topic
       And a durable subscriber "second" on the topic
@@ -301,7 +301,7 @@ Feature: Messages to a topic, through restart and kill
       Then 2 copies of "heavy" were flushed to disk before its send was answered
 
     @evidence @needs-shared-subscription @needs-selector
-    Scenario Outline: The copy of a shared subscription that selects is there after the broker <event>
+    Scenario Outline: The copy of a shared durable subscription with a selector is there after the broker <event>
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic for messages with "colour = 'red'"
       And subscriber "left" is inactive
@@ -325,7 +325,7 @@ Feature: Messages to a topic, through restart and kill
         | is killed and comes back |
 
     @evidence @own-instance @needs-admin @needs-dead-letter-queue
-    Scenario: A publication is refused if one of two durable subscriptions cannot take its copy
+    Scenario: A publication is refused if one of two durable subscriptions cannot store its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
       And the queues of durable subscriptions are made with MAXDEPTH(1)
@@ -341,7 +341,7 @@ Feature: Messages to a topic, through restart and kill
       And "full" sees "m1" exactly once
 
     @evidence @own-instance @needs-shared-subscription @needs-admin @needs-dead-letter-queue
-    Scenario: A publication is refused if a shared durable subscription cannot take its copy
+    Scenario: A publication is refused if a shared durable subscription cannot store its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
       And the queues of durable subscriptions are made with MAXDEPTH(1)
@@ -383,7 +383,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" exactly once
 
     @needs-kill-at-first-sight
-    Scenario: A broker that is killed when the subscriber receives the message delivers it again
+    Scenario: If the broker is killed when the subscriber receives a message, the message is delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic and the broker is killed when the message is first seen
@@ -391,7 +391,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" again
 
     @needs-kill-at-first-sight
-    Scenario: A broker that is killed when the subscriber receives a second message delivers both again
+    Scenario: If the broker is killed when the subscriber receives a second message, both messages are delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "earlier" is sent to the topic
@@ -431,7 +431,7 @@ Feature: Messages to a topic, through restart and kill
         | transacted | session "keeper" is committed |
 
     @kit @needs-store-error
-    Scenario: A message whose acknowledgement the store could not write is delivered to the subscriber when it is back
+    Scenario: A message whose acknowledgement the store could not write is delivered again when the subscriber comes back
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic
@@ -452,7 +452,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" again
 
     @needs-restart
-    Scenario: A broker that is restarted before the acknowledgement delivers the message again
+    Scenario: If the broker is restarted before the acknowledgement of a message, the message is delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic
@@ -584,7 +584,7 @@ Feature: Messages to a topic, through restart and kill
       Then "member" sees "heavy" exactly once
 
     @needs-selector @needs-restart
-    Scenario: The durable subscription keeps its selector over a restart
+    Scenario: A durable subscription still has its selector after a restart
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       And subscriber "picky" is inactive
@@ -596,7 +596,7 @@ Feature: Messages to a topic, through restart and kill
       And "picky" never sees "blue"
 
     @needs-selector
-    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription with a selector takes messages
+    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription with a selector accepts messages
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       And subscriber "picky" is inactive
@@ -616,7 +616,7 @@ Feature: Messages to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription takes messages
+    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription accepts messages
       Given a topic
       And <kind>
       And subscriber "keeper" is inactive
@@ -704,7 +704,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
     @needs-shared-subscription @needs-client-id @needs-restart
-    Scenario: Messages for an inactive shared durable subscription of a client are there after a restart
+    Scenario: Messages for an inactive shared durable subscription with a client id are there after a restart
       Given a topic
       And subscriber "member" of client "ann" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -785,7 +785,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
     @needs-restart
-    Scenario: The durable subscription can be opened again after a restart
+    Scenario: A durable subscription can be opened again after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -794,7 +794,7 @@ Feature: Messages to a topic, through restart and kill
       Then it is accepted
 
     @evidence @needs-kill
-    Scenario: The durable subscription can be opened again after a kill
+    Scenario: A durable subscription can be opened again after a kill
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -803,7 +803,7 @@ Feature: Messages to a topic, through restart and kill
       Then it is accepted
 
     @needs-restart @needs-shared-subscription @needs-client-id
-    Scenario: A shared subscription of a client can be shared again after a restart
+    Scenario: A shared durable subscription with a client id can be opened again after a restart
       Given a topic
       And subscriber "member" of client "ann" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -812,7 +812,7 @@ Feature: Messages to a topic, through restart and kill
       Then it is accepted
 
     @kit @needs-restart @needs-time-to-live
-    Scenario: The time to live of a message for an inactive subscription does not begin anew at a restart
+    Scenario: The time to live of a message for an inactive subscription does not start again at a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -826,7 +826,7 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" never sees "short"
 
     @needs-restart @needs-shared-subscription
-    Scenario: A shared subscription can be shared again after a restart
+    Scenario: A shared durable subscription can be opened again after a restart
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -896,7 +896,7 @@ Feature: Messages to a topic, through restart and kill
         | priority 9 | is killed and comes back |
 
     @kit @needs-priority @needs-restart
-    Scenario: An inactive durable subscriber gets missed messages by priority after a restart
+    Scenario: A durable subscriber gets its missed messages by priority when it returns after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1002,7 +1002,7 @@ Feature: Messages to a topic, through restart and kill
       Then "live" sees "heavy" exactly once
 
     @evidence @needs-store-error @needs-durable-subscription
-    Scenario: An active non-durable subscriber gets a message after a hundred that the store could not write for others
+    Scenario: After a hundred messages that the store could not write, a non-durable subscriber gets the next message
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1020,7 +1020,7 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "busy" starts to receive
       Then "busy" sees "m1" to "m3" exactly once
 
-    Scenario: A later non-durable subscriber gets no persistent message that an active one got
+    Scenario: A later non-durable subscriber gets no persistent message that an active subscriber got
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "heavy" is sent to the topic
@@ -1030,7 +1030,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "heavy"
 
     @needs-durable-subscription
-    Scenario: A later non-durable subscriber gets no persistent message that a durable subscription holds
+    Scenario: A later non-durable subscriber gets no persistent message that a durable subscription stores
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1041,7 +1041,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "heavy"
 
     @kit @needs-selector @needs-durable-subscription
-    Scenario: Active non-durable subscribers to several topics get the messages that they select; a later one gets none
+    Scenario: A non-durable subscriber to several topics gets the messages that it selects; a later subscriber gets none of them
       Given a non-durable subscriber "live" on topic "sport/#" for messages with "colour = 'red'"
       And a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
@@ -1082,7 +1082,7 @@ Feature: Messages to a topic, through restart and kill
     a subscriber comes back.
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message that a non-durable subscription held is gone after the broker <event>
+    Scenario Outline: A <mode> message that a non-durable subscriber had not received is gone after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "held" is sent to the topic with delivery mode <mode>
@@ -1105,7 +1105,7 @@ Feature: Messages to a topic, through restart and kill
         | non-persistent | is killed and comes back |
 
     @evidence @needs-non-persistent @needs-retained-publication
-    Scenario Outline: A retained message that another has replaced is not there for a new subscriber after the broker <event>
+    Scenario Outline: A retained message that another message replaced does not come to a new subscriber after the broker <event>
       The other message is not persistent, so the broker may lose it.  A client need not wait for the answer to its send,
       so the scenario gives the broker a second to process it.
 
@@ -1253,7 +1253,7 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "light" exactly once
 
     @evidence @needs-admin @own-instance
-    Scenario: A full durable subscription does not keep a non-persistent message from later subscribers
+    Scenario: If the queue of a durable subscription is full, the other subscribers still get a non-persistent message
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And there is no dead-letter queue
       And a topic
@@ -1330,7 +1330,7 @@ Feature: Messages to a topic, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
-    Scenario: A durable and a non-durable subscriber each get a copy beside an inactive one
+    Scenario: A durable and a non-durable subscriber each get a copy while a third subscriber is inactive
       Given a topic
       And a durable subscriber "away" on the topic
       And subscriber "away" is inactive
@@ -1351,7 +1351,7 @@ Feature: Messages to a topic, through restart and kill
       And "third" sees "light" exactly once
 
     @evidence @needs-topic-wildcard @needs-local-transaction
-    Scenario: An active durable subscriber to a pattern in client mode gets a non-persistent message of a unit of work once
+    Scenario: A client-mode durable subscriber to a topic pattern gets a non-persistent message of a unit of work once
       Given a durable subscriber "keeper" on topic "sport/#" in client mode
       And session "work" in transacted mode
       When message "light" is sent in session "work" to topic "sport/results" with delivery mode non-persistent
@@ -1629,7 +1629,7 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "busy" starts to receive
       Then "busy" sees "m1" to "m3" exactly once
 
-    Scenario: A later non-durable subscriber gets no non-persistent message that an active one got
+    Scenario: A later non-durable subscriber gets no non-persistent message that an active subscriber got
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
@@ -1650,7 +1650,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "light"
 
     @kit @needs-selector
-    Scenario: Active non-durable subscribers to several topics get the non-persistent messages that they select; a later one gets none
+    Scenario: A non-durable subscriber to several topics gets the non-persistent messages that it selects; a later one gets none
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
@@ -1684,7 +1684,7 @@ Feature: Messages to a topic, through restart and kill
   Rule: A persistent message to a topic without any subscription is not kept
     Lines 42 to 46.
 
-    Scenario: A later non-durable subscriber does not get the publication
+    Scenario: A non-durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
       And a non-durable subscriber "late" comes to the topic
@@ -1693,7 +1693,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @needs-durable-subscription @needs-restart
-    Scenario: A later durable subscriber does not get the publication after a restart
+    Scenario: After a restart, a durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
       And the broker is restarted
@@ -1703,7 +1703,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @needs-durable-subscription
-    Scenario: A later durable subscriber does not get the publication
+    Scenario: A durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
       And a durable subscriber "late" comes to the topic
@@ -1712,7 +1712,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @kit @needs-durable-subscription
-    Scenario Outline: A later <kind> subscriber to several topics does not get the publication
+    Scenario Outline: A <kind> subscriber to several topics does not get a message that matched no subscription when it was sent
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
       And a <kind> subscriber "late" comes to topic "sport/#"
@@ -1741,7 +1741,7 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "unheard", "undone"
 
     @evidence @needs-shared-subscription @needs-durable-subscription
-    Scenario: The first subscriber of a shared durable subscription does not get the publication
+    Scenario: The first subscriber of a shared durable subscription does not get a message that was sent before
       Given a topic
       When message "unheard" is sent to the topic
       And subscriber "late" joins shared durable subscription "club" on the topic

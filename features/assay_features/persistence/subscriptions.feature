@@ -6,7 +6,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 11.  Both kinds exist beside each other on one topic; each behaves as its kind demands, whatever the delivery
     mode.
 
-    Scenario: A durable subscription keeps messages that a non-durable one on its topic misses
+    Scenario: A durable subscription stores messages that a non-durable subscription to the same topic misses
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "keeper" on the topic
@@ -52,7 +52,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "late" is sent to the topic
       Then "keeper" sees "late" exactly once
 
-    Scenario: The topic keeps no messages for a durable subscription that has been removed
+    Scenario: The topic stores no messages for a durable subscription that has been removed
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a durable subscriber "leaver" on the topic
@@ -74,7 +74,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @needs-shared-subscription
-    Scenario: A shared non-durable subscription takes no messages from an inactive durable one of the same name
+    Scenario: A shared non-durable subscription gets no messages of an inactive durable one of the same name
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
       And subscriber "passer" is inactive
@@ -90,7 +90,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed", "after" exactly once
 
     @evidence @needs-shared-subscription
-    Scenario: A durable and a non-durable subscription of one name are two subscriptions
+    Scenario: A durable and a non-durable subscription of the same name are two subscriptions
       Jakarta Messaging 3.1, section 8.3.2: the two subscriptions are completely separate.
       Given a topic
       And subscriber "keeper" shares durable subscription "club" on the topic
@@ -119,7 +119,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "held"
 
     @needs-restart
-    Scenario: A durable subscription that is removed after a restart does not come back with the next restart
+    Scenario: A durable subscription that is removed after a restart does not exist after the next restart
       Given a topic
       And a durable subscriber "leaver" on the topic
       And subscriber "leaver" is inactive
@@ -134,7 +134,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @needs-kill
-    Scenario: A durable subscription that has been removed does not come back with a kill
+    Scenario: A durable subscription that has been removed does not exist after a kill
       Given a topic
       And a durable subscriber "leaver" on the topic
       When subscriber "leaver" unsubscribes
@@ -146,7 +146,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @needs-shared-subscription @needs-restart
-    Scenario: A shared durable subscription that has been removed does not come back with a restart
+    Scenario: A shared durable subscription that has been removed does not exist after a restart
       Given a topic
       And subscriber "leaver" shares durable subscription "club" on the topic
       When subscriber "leaver" unsubscribes
@@ -158,7 +158,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @needs-restart
-    Scenario: A durable subscription that has been removed does not come back with a restart
+    Scenario: A durable subscription that has been removed does not exist after a restart
       Given a topic
       And a durable subscriber "leaver" on the topic
       When subscriber "leaver" unsubscribes
@@ -170,7 +170,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @kit @needs-selector
-    Scenario: Of two subscriptions to several topics with one selector, only the durable one keeps messages
+    Scenario: Of two subscriptions to several topics with the same selector, only the durable one stores messages
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When subscriber "keeper" goes away
@@ -186,7 +186,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "passer" never sees "red"
 
     @evidence @needs-local-transaction
-    Scenario: After messages of units of work, a durable subscription stores more messages, and a non-durable one none
+    Scenario: After a unit of work, an inactive durable subscription stores more messages, and a non-durable one stores none
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       And a non-durable subscriber "passer" on the topic in dups-ok mode
@@ -242,7 +242,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: Both subscribers get a <mode> message of a unit of work although another subscriber's <part> is <ended> before the commit
+    Scenario Outline: Two subscribers get a <mode> message of a unit of work although a third's <part> is <ended> before the commit
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
@@ -262,7 +262,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | connection | closed |
 
     @evidence @needs-xa
-    Scenario Outline: Both subscribers get a message of a branch although another subscriber's consumer is closed <when> the prepare
+    Scenario Outline: Two subscribers get a message of a branch although a third subscriber is closed <when> the prepare
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
@@ -318,7 +318,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | durable     | sport/#        | durable     | sport/#        |
 
     @needs-topic-wildcard
-    Scenario Outline: After a subscriber to "<ended>" has gone, a <kind> subscriber to "<left>" gets a copy
+    Scenario Outline: After a subscriber to "<ended>" has disconnected, a <kind> subscriber to "<left>" gets a copy
       Given a non-durable subscriber "passer" on topic "<ended>"
       And a <kind> subscriber "stayer" on topic "<left>"
       When subscriber "passer" goes away
@@ -356,7 +356,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-shared-subscription
-    Scenario: Shared subscriptions of both kinds get a copy each beside unshared ones
+    Scenario: Durable and non-durable shared subscriptions each get a copy beside unshared subscriptions
       Given a topic
       And subscriber "first" shares durable subscription "club" on the topic
       And subscriber "second" shares durable subscription "club" on the topic
@@ -371,7 +371,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "live" sees "m1" to "m4" exactly once
 
     @evidence @needs-local-transaction
-    Scenario: Subscribers of both kinds get the messages of a unit of work after an earlier one was rolled back
+    Scenario: A durable and a non-durable subscriber get a unit of work's message after an earlier unit was rolled back
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "live" on the topic
@@ -401,7 +401,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence
-    Scenario: Subscribers of both kinds in other modes get a copy before and after the durable one was away
+    Scenario: After a dups-ok durable subscriber was away, it and a client-mode non-durable subscriber still get copies
       Given a topic
       And a durable subscriber "durable" on the topic in dups-ok mode
       And a non-durable subscriber "non-durable" on the topic in client mode
@@ -436,7 +436,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
       @needs-session
-      Examples: A part that not every client has
+      Examples: A session, which not every client has
         | part    | ended  |
         | session | closed |
 
@@ -456,7 +456,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | consumer   | closed |
         | connection | closed |
 
-    Scenario Outline: Messages that a non-durable subscription held are gone when its <part> is <ended>
+    Scenario Outline: Messages that a non-durable subscriber had not received are gone when its <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "untaken" is sent to the topic
@@ -506,7 +506,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription that held an unacknowledged message
+    Scenario: An administrator no longer sees a non-durable subscription that ended with an unacknowledged message
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When message "untaken" is sent to the topic
@@ -515,7 +515,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @needs-session @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription of which one call acknowledged several messages
+    Scenario: An administrator no longer sees a closed non-durable subscription whose messages one call acknowledged
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -525,7 +525,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @judges-client @needs-session @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription once the message that its closed consumer held is acknowledged
+    Scenario: An administrator no longer sees a non-durable subscription once its closed consumer's message is acknowledged
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When message "m1" is sent to the topic
@@ -535,7 +535,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @needs-session @needs-local-transaction @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription of which one commit acknowledged several messages
+    Scenario: An administrator no longer sees a closed non-durable subscription whose messages one commit acknowledged
       Given a topic
       And session "work" in transacted mode
       And receiver "passer" of session "work" on the topic
@@ -567,7 +567,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | lost   | rolled back |
 
     @evidence @needs-subscription-list @needs-topic-wildcard
-    Scenario Outline: An administrator no longer sees a non-durable subscription to <pattern> whose subscriber went away
+    Scenario Outline: An administrator no longer sees a non-durable subscription to <pattern> whose subscriber has disconnected
       Given a non-durable subscriber "passer" on topic "<pattern>"
       When message "m1" is sent to topic "sport/football/results"
       And "passer" has seen "m1"
@@ -589,7 +589,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @needs-session
-    Scenario: Closing one subscriber leaves the other of the same session
+    Scenario: Closing one subscriber does not end the subscription of another subscriber of the session
       Given a topic
       And session "both" in auto mode
       And receiver "first" of session "both" on the topic
@@ -599,7 +599,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m3" exactly once
 
     @needs-client-id @needs-durable-subscription
-    Scenario Outline: When its <part> is <ended>, a client's non-durable subscription ends beside the client's durable one
+    Scenario Outline: When its <part> is <ended>, a client's non-durable subscription ends although the client has a durable one
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -633,7 +633,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription continues while a sharer is left
+    Scenario: A shared non-durable subscription continues while one sharer remains
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -642,7 +642,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "right" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription ends with its last sharer
+    Scenario: A shared non-durable subscription ends when its last sharer leaves
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -655,7 +655,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "left" never sees "missed"
 
     @needs-shared-subscription
-    Scenario Outline: A shared non-durable subscription ends with its last sharer, whose <part> is <ended>
+    Scenario Outline: A shared non-durable subscription ends when the <part> of its last sharer is <ended>
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -691,7 +691,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-shared-subscription @needs-selector
-    Scenario: A shared non-durable subscription that selects ends with its last sharer
+    Scenario: A shared non-durable subscription with a selector ends when its last sharer leaves
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic for messages with "colour = 'red'"
       When message "blue" is sent to the topic with property colour = "blue"
@@ -728,7 +728,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | sport/+/results | non-durable | sport/+/results/# | sport/football/results/1 |
 
     @evidence @needs-non-persistent
-    Scenario Outline: Non-persistent messages that a non-durable subscription held are gone when its <part> is <ended>
+    Scenario Outline: Non-persistent messages that a non-durable subscriber had not received are gone when its <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "untaken" is sent to the topic with delivery mode non-persistent, priority 7 and property colour = "red"
@@ -804,7 +804,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: Messages that a durable subscription held stay when its <part> is <ended>
+    Scenario Outline: Messages that a durable subscriber had not received come after its <part> was <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic
@@ -818,7 +818,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: Messages that waited in the client for a busy subscriber stay when its consumer is closed
+    Scenario: Messages that waited in the client for a busy durable subscriber come after its consumer was closed
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m5" are sent to the topic
@@ -829,7 +829,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "m1" to "m5" exactly once
 
     @needs-local-transaction
-    Scenario Outline: Messages received and not committed stay when the durable subscriber's <part> is <ended>
+    Scenario Outline: Messages that a durable subscriber received and did not commit come again after its <part> was <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When messages "m1" to "m3" are sent to the topic
@@ -844,7 +844,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: Messages received and not acknowledged stay when the durable subscriber's <part> is <ended>
+    Scenario Outline: Messages that a durable subscriber received and did not acknowledge come again after its <part> was <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -870,7 +870,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "right" comes back
       Then "right" sees "m1" to "m4" exactly once
 
-    Scenario: A durable subscription stores messages while its subscriber still has an earlier message
+    Scenario: A durable subscription stores messages while its subscriber has not acknowledged an earlier message
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "first" is sent to the topic
@@ -933,7 +933,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "left" never sees "blue"
 
     @evidence @needs-xa
-    Scenario: A durable subscription stores the messages of a branch that is committed while it is inactive
+    Scenario: A durable subscription stores the messages of a branch that is committed while the subscription is inactive
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "far" in xa mode
@@ -950,7 +950,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A new non-durable subscriber receives only messages that are sent after its subscription
     Line 31.
 
-    Scenario: A message that was sent before the first subscriber came does not reach it
+    Scenario: The first subscriber to a topic does not get a message that was sent before the subscription
       Given a topic
       When message "before" is sent to the topic
       And a non-durable subscriber "first" comes to the topic
@@ -996,7 +996,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @evidence @needs-local-transaction
-    Scenario: A subscriber gets no message of a unit of work that was rolled back before it came
+    Scenario: A subscriber gets no message of a unit of work that was rolled back before the subscription
       Given a topic
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the topic
@@ -1007,7 +1007,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "late" never sees "undone"
 
     @evidence @needs-local-transaction @needs-shared-subscription @needs-non-persistent
-    Scenario: Subscribers that come back to a non-durable subscription get no message of a unit of work that was committed before
+    Scenario: Returning non-durable subscribers get no message of a unit of work that was committed while they were away
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -1044,7 +1044,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" sees "m1" to "m5" exactly once
 
     @kit @needs-restart
-    Scenario Outline: A subscription "<subscription>" of client "<client>" to topic "<topic>" opens again after a restart
+    Scenario Outline: Subscription "<subscription>" of client "<client>" to topic "<topic>" can be opened again after a restart
       Given subscriber "keeper" with durable subscription "<subscription>" of client "<client>" on topic "<topic>"
       And subscriber "keeper" is inactive
       When message "m1" is sent to topic "<topic>"
@@ -1060,7 +1060,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | news         | ann     | straße/zürich |
 
     @evidence @judges-client
-    Scenario Outline: After receives in <mode> mode, a durable subscription can be opened again once its consumer alone is closed
+    Scenario Outline: After receives in <mode> mode, a durable subscription can be opened again when only its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When messages "m1" to "m3" are sent to the topic
@@ -1076,7 +1076,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | dups-ok |
 
     @evidence @judges-client
-    Scenario: A durable subscription can be opened again once the message that its closed consumer held is acknowledged
+    Scenario: A durable subscription can be opened again once the message of its closed consumer is acknowledged
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "m1" is sent to the topic
@@ -1088,7 +1088,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @judges-client
-    Scenario: A durable subscription can be opened again once its consumer is closed after one call acknowledged several messages
+    Scenario: If one call acknowledged its messages, a durable subscription can be opened again when its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -1099,7 +1099,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" tries to come back
       Then it is accepted
 
-    Scenario: Stored messages are delivered, each once
+    Scenario: A durable subscription that is opened again delivers each stored message once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -1116,7 +1116,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m5" in that order
       And "second" sees "m1" to "m5" exactly once
 
-    Scenario: Messages sent after the opening come after the stored messages
+    Scenario: Messages that are sent after a durable subscription is opened again come after the stored messages
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -1138,7 +1138,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m6" in that order
       And "second" sees "m1" to "m6" exactly once
 
-    Scenario: A durable subscription can be opened a third time, with the messages stored since the second
+    Scenario: A durable subscription can be opened a third time, with the messages stored since the second time
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -1164,7 +1164,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "old"
 
     @kit @needs-selector
-    Scenario: A durable subscription that is opened with another selector gets what the new selector selects
+    Scenario: A durable subscription that is opened with another selector gets the messages that the new selector selects
       The new selector ends the subscription and creates another (Jakarta Messaging 3.1, section 8.3.3).
 
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport" for messages with "colour = 'red'"
@@ -1207,7 +1207,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection |
 
     @kit @needs-admin
-    Scenario: After the topic refused it, a durable subscription can be opened again on the same connection
+    Scenario: A durable subscription that the topic refused once can be opened again on the same connection
       Given a topic with SUB(ENABLED)
       And a durable subscriber "keeper" on the topic
       When the consumer of "keeper" is closed
@@ -1221,7 +1221,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
     @evidence @needs-admin
-    Scenario: After the topic refused it, a durable subscription can be opened again on a new connection
+    Scenario: A durable subscription that the topic refused once can be opened again on a new connection
       Given a topic with SUB(ENABLED)
       And a durable subscriber "keeper" on the topic
       When the connection of "keeper" is closed
@@ -1236,7 +1236,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
     @kit @needs-admin @needs-shared-subscription
-    Scenario: After the topic refused it, a shared durable subscription can be opened again on the same connection
+    Scenario: A shared durable subscription that the topic refused once can be opened again on the same connection
       Given a topic with SUB(ENABLED)
       And subscriber "member" shares durable subscription "club" on the topic
       When the consumer of "member" is closed
@@ -1280,7 +1280,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "undone"
 
     @evidence @needs-shared-subscription
-    Scenario: Two sharers that open their durable subscription again together get each stored message once
+    Scenario: When two sharers open their durable subscription again, each stored message goes to one of them
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -1296,7 +1296,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 33: the same name under another client id is another subscription, with copies of its own.
 
     @kit
-    Scenario: Names that differ only in case are two subscriptions
+    Scenario: Subscription names that differ only in case identify two subscriptions
       Given a topic
       And subscriber "upper" with durable subscription "News" of client "ann" on the topic
       And subscriber "upper" is inactive
@@ -1310,7 +1310,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Clients whose ids differ only in case have subscriptions of their own
+    Scenario: Clients whose ids differ only in case have separate subscriptions
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -1324,7 +1324,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Removing a subscription keeps another client's subscription of the same name if the client ids differ only in case
+    Scenario: Removing a subscription does not remove a same-named one of a client whose id differs only in case
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -1335,7 +1335,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "upper" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Two subscriptions each get a copy, although joining client id and name with "<sign>" gives the same text
+    Scenario Outline: Two subscriptions whose client id, "<sign>" and name joined give the same text each get a copy
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
       And subscriber "short" is inactive
@@ -1352,7 +1352,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | sign |
         | :    |
 
-    Scenario: Two active clients with subscriptions of one name each get a copy
+    Scenario: Two active clients with subscriptions of the same name each get a copy
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1360,7 +1360,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "ben" sees "m1" to "m3" exactly once
 
-    Scenario: Two inactive clients with subscriptions of one name each have a copy when they return
+    Scenario: Two inactive clients with subscriptions of the same name each get a copy when they return
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1372,7 +1372,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "ben" sees "m1" to "m3" exactly once
 
-    Scenario: A client does not open another client's subscription by its name
+    Scenario: A client that opens a subscription by name does not get another client's subscription of this name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ann" is inactive
@@ -1383,7 +1383,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ben" never sees "for ann"
 
     @needs-restart
-    Scenario: Two inactive clients with subscriptions of one name each have a copy after a restart
+    Scenario: Two inactive clients with subscriptions of the same name each get a copy after a restart
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1397,7 +1397,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "before", "after" exactly once
       And "ben" sees "before", "after" exactly once
 
-    Scenario Outline: A client does not open another client's subscription by its name after the broker <event>
+    Scenario Outline: After the broker <event>, a client that opens a subscription by name does not get another client's subscription
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ann" is inactive
@@ -1420,7 +1420,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | event                    |
         | is killed and comes back |
 
-    Scenario: Removing a subscription keeps the messages of another client's inactive one of the same name
+    Scenario: Removing a subscription does not remove the messages of another client's inactive one of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1431,7 +1431,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "missed" exactly once
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to remove a subscription, it and another client's subscription of the same name stay
+    Scenario: If the store refuses to remove a subscription, this and another client's subscription of the same name remain
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1444,7 +1444,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "late" exactly once
       And "ben" sees "late" exactly once
 
-    Scenario: Removing a subscription keeps another client's subscription of the same name
+    Scenario: Removing a subscription does not remove another client's subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1454,7 +1454,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "late" exactly once
 
-    Scenario: Removing a subscription a second time keeps another client's subscription of the same name
+    Scenario: Removing a subscription a second time does not remove another client's subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1467,7 +1467,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "missed", "late" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: Two clients that share subscriptions of one name get a copy each
+    Scenario: Two clients with shared subscriptions of the same name each get a copy
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
@@ -1476,7 +1476,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ben" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: A client opens its shared subscription again while another client has one of the same name open
+    Scenario: A client can open its shared subscription again while another client has one of the same name open
       Given a topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
       And subscriber "ben" is inactive
@@ -1485,7 +1485,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @needs-shared-subscription @needs-client-id
-    Scenario: Two inactive clients with shared subscriptions of one name each have a copy when they return
+    Scenario: Two inactive clients with shared subscriptions of the same name each get a copy when they return
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
@@ -1498,7 +1498,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ben" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: A shared subscription of a client and one of no client are two subscriptions under one name
+    Scenario: Shared subscriptions of the same name with and without a client id are two subscriptions
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "anybody" shares durable subscription "news" on the topic
@@ -1511,7 +1511,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "anybody" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: Removing a client's shared subscription keeps the subscription of the same name that belongs to no client
+    Scenario: Removing a client's shared subscription does not remove the same-named subscription without a client id
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "anybody" shares durable subscription "news" on the topic
@@ -1527,7 +1527,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ann" sees "after" exactly once
       And "ann" never sees "missed"
 
-    Scenario: Removing a subscription keeps another client's active subscription of the same name
+    Scenario: Removing a subscription does not remove another client's active subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1536,7 +1536,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When message "late" is sent to the topic
       Then "ann" sees "late" exactly once
 
-    Scenario: Two names of one client are two subscriptions
+    Scenario: Two subscription names of one client identify two subscriptions
       Given a topic
       And subscriber "morning" with durable subscription "morning" of client "ann" on the topic
       And subscriber "morning" is inactive
@@ -1614,7 +1614,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @judges-broker @needs-client-id
-    Scenario: Asking for a client id in use does not disturb its owner
+    Scenario: When another connection asks for a client id in use, the client that uses the id still gets messages
       Given a topic
       And a durable subscriber "twin" on the topic
       When a connection "second" asks for client id "twin"
@@ -1660,7 +1660,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @needs-topic-wildcard
-    Scenario: A client without an id gets no unshared durable subscription to a pattern
+    Scenario: A client without an id gets no unshared durable subscription to a topic pattern
       Given a topic
       When a classic client opens durable subscription "news" on topic "sport/#" without a client id
       Then it is refused as an illegal state error
@@ -1681,7 +1681,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A queue acts as one built-in durable subscription that its consumers share
     Line 34.
 
-    Scenario Outline: A message that a consumer has not acknowledged is kept when its <part> is <ended>
+    Scenario Outline: When a consumer's <part> is <ended>, its unacknowledged message comes to the next consumer
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "held" is sent to the queue
@@ -1697,7 +1697,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: The queue keeps <mode> messages that a unit of work received when consumer and producer are closed before the unit is <ended>
+    Scenario Outline: A unit of work that is <ended> after its consumer and producer were closed returns its <mode> messages to the queue
       Given an empty queue
       And session "giver" in auto mode
       And producer "brief" of session "giver" on the queue with delivery mode <mode>
@@ -1719,7 +1719,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | persistent     | closed      |
         | non-persistent | closed      |
 
-    Scenario: Messages that a consumer has taken do not come back when its connection is lost
+    Scenario: Messages that a consumer has received do not come again when its connection is lost
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue
@@ -1731,7 +1731,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "taken"
 
     @kit
-    Scenario Outline: A message that a consumer has not acknowledged comes before waiting messages when its <part> is <ended>
+    Scenario Outline: When a consumer's <part> is <ended>, its unacknowledged messages come before waiting messages
       Given an empty queue
       And receiver "first" on the queue in <mode> mode
       When messages "m1" to "m5" are sent to the queue
@@ -1754,7 +1754,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | transacted | session    | closed |
 
     @kit @needs-non-persistent
-    Scenario Outline: An unacknowledged message, sent <mode>, is marked for the next consumer when the first one's <part> is <ended>
+    Scenario Outline: When a consumer's <part> is <ended>, its unacknowledged <mode> message comes marked to the next consumer
       Given an empty queue
       And receiver "first" is waiting on the queue in <ack> mode
       When message "held" is sent to the queue with delivery mode <mode>
@@ -1778,7 +1778,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | transacted | session    | closed |
 
     @needs-selector @needs-typed-properties
-    Scenario Outline: Of two consumers, <first> and <second>, exactly one gets each message, and the rest waits
+    Scenario Outline: Of two consumers with selectors "<first>" and "<second>", exactly one gets each matching message
       Given an empty queue
       And receiver "a" is waiting on the queue for messages with "<first>"
       And receiver "b" is waiting on the queue for messages with "<second>"
@@ -1796,7 +1796,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | size > 5 | size = 9  |
 
     @needs-selector
-    Scenario: A late consumer with a selector gets a message that waited behind all others
+    Scenario: A later consumer with a selector gets the messages that wait behind 40 other messages
       Given an empty queue
       When 40 messages are sent to the queue with property colour = "blue"
       And messages "red1" to "red2" are sent to the queue with property colour = "red"
@@ -1829,7 +1829,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | m12  |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: A message that one consumer with a selector gave back comes to another when <event>
+    Scenario Outline: When <event>, the messages of a consumer with a selector go to another consumer
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "colour = 'red'"
@@ -1847,7 +1847,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session "work" is rolled back     |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: A consumer for "<other>" gets a message that a consumer for "<own>" gave back and could still receive
+    Scenario Outline: A consumer with selector "<other>" gets messages that a consumer with selector "<own>" rolled back
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "<own>"
@@ -1863,7 +1863,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | size = 7       | colour = 'red' |
         | colour = 'red' | size > 0       |
 
-    Scenario: Messages are kept while there is neither a consumer nor a sender
+    Scenario: A queue stores messages while it has neither a consumer nor a sender
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue
@@ -1878,7 +1878,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m4" to "m6" exactly once
 
     @needs-local-transaction
-    Scenario Outline: A message that was received and not committed goes to the next consumer when the first one's <part> is <ended>
+    Scenario Outline: When a transacted consumer's <part> is <ended>, its uncommitted messages go to the next consumer
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -1893,7 +1893,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: Messages that waited in the client for a busy consumer go to the next one when its connection is closed
+    Scenario: When a consumer's connection is closed, messages that waited in the client go to the next consumer
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And receiver "first" on the queue
@@ -1902,7 +1902,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "second" starts to wait on the queue
       Then "first" and "second" together see "m1" to "m5" exactly once
 
-    Scenario: Two consumers of a session get each message once between them
+    Scenario: Two consumers of a session together get each message once
       Given an empty queue
       And session "both" in auto mode
       And receiver "first" of session "both" on the queue
@@ -1910,7 +1910,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When messages "m1" to "m6" are sent to the queue
       Then "first" and "second" together see "m1" to "m6" exactly once
 
-    Scenario: Messages are kept while there is no consumer
+    Scenario: A queue stores messages while it has no consumer
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue
       And a receiver starts to wait on the queue

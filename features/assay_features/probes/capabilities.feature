@@ -80,7 +80,7 @@ Feature: A backend's declared capabilities exist, and its undeclared ones do not
     And "away" sees "m1" exactly once
 
   @probe-shared-subscription
-  Scenario: One of two subscribers of a shared subscription gets each message
+  Scenario: Each message goes to one of two subscribers of a shared subscription
     Given a topic
     And subscriber "left" shares non-durable subscription "pair" on the topic
     And subscriber "right" shares non-durable subscription "pair" on the topic

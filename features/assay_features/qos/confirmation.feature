@@ -48,7 +48,7 @@ Feature: The acknowledgement of a message by the client or by the application
         | quality of service at-least-once                             |
         | shared subscription "club", quality of service at-least-once |
 
-    Scenario: A callback that fails does not prevent the acknowledgement
+    Scenario: The client acknowledges messages even if their callback fails
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
@@ -78,7 +78,7 @@ Feature: The acknowledgement of a message by the client or by the application
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then "s" sees "m1" at least once
 
-    Scenario: Messages of single receive calls are acknowledged, too
+    Scenario: The client also acknowledges messages that the application gets with receive calls
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
@@ -91,7 +91,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m1" and "m2" exactly once
 
     @kit @needs-cut @needs-shared-subscription
-    Scenario: An application that waits for a message gets a message that comes after a cut
+    Scenario: An application that waits in a receive call gets a message that comes after a cut
       Given a topic
       And subscriber "holds", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "waits", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
@@ -104,7 +104,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "waits" sees "m1" exactly once
 
     @evidence @needs-cut @needs-shared-subscription
-    Scenario: A sharer that is closed before its reconnection takes no more messages
+    Scenario: A sharer that is closed before it reconnects receives no more messages
       Given a topic
       And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
       And subscriber "other" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
@@ -116,7 +116,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And messages "m1" to "m4" are sent to the topic with quality of service at-least-once
       Then "other" sees "m1" to "m4" exactly once
 
-    Scenario: Acknowledged messages are delivered before the connection is closed
+    Scenario: The client delivers acknowledged messages to the application before it closes the connection
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -129,7 +129,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s", "heir" together see "m1" to "m3" exactly once
 
     @evidence
-    Scenario: An application that ends right after the close of its client has received the acknowledged messages
+    Scenario: An application that ends right after closing its client has received all acknowledged messages
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -187,7 +187,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut
-    Scenario Outline: Messages that were received after a cut, <quality>, do not come after another cut
+    Scenario Outline: Messages that were received after a first cut do not come again after a second cut (<quality>)
       Given a topic
       And subscriber "s" on the topic with <quality>, automatic confirmation and a durable subscription
       When every connection is cut
@@ -210,7 +210,7 @@ Feature: The acknowledgement of a message by the client or by the application
         | quality                                                      |
         | shared subscription "club", quality of service at-least-once |
 
-    Scenario: Each of two subscriptions of a client acknowledges its own messages
+    Scenario: The client acknowledges the messages of both of its subscriptions
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
@@ -231,7 +231,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "later" never sees "m2"
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario: Messages that a non-durable sharer of a pattern has received do not go to another sharer
+    Scenario: Messages that one non-durable sharer of a topic pattern has received do not go to another sharer
       Given subscriber "s" on topic "sport/#" with shared subscription "club", quality of service at-least-once and automatic confirmation
       And subscriber "heir", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once and automatic confirmation
       When messages "m1" and "m2" are sent to topic "sport/news" with the durable header false
@@ -266,7 +266,7 @@ Feature: The acknowledgement of a message by the client or by the application
         | 5     |
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: If the application of a sharer with <terms> fails in its callback, the other sharer gets its messages once, or not at all
+    Scenario Outline: If the application of a sharer with <terms> fails in its callback, another sharer gets each message at most once
       Given subscriber "s", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       And subscriber "heir", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       And the application of "s" will fail when "m1" is first seen
@@ -289,7 +289,7 @@ Feature: The acknowledgement of a message by the client or by the application
     Lines 27 and 28.  The application enters each message in a database before it acknowledges it.  A message in the
     database may come again; a message that is not in the database must come again.
 
-    Scenario: A message comes again if the application fails between its database entry and the acknowledgement
+    Scenario: A message comes again if the application fails after storing it and before acknowledging it
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -300,7 +300,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" sees "m1" again
       And "m1" are in the database of "s"
 
-    Scenario: A message does not come again if the application fails after database entry and acknowledgement
+    Scenario: A message does not come again if the application fails after storing and acknowledging it
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -311,7 +311,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" sees "control" exactly once
       And "s" sees "m1" exactly once
 
-    Scenario: Every message is in the database although the application fails before it has entered a message
+    Scenario: The application stores every message in the end, although it fails twice before storing a message
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -342,7 +342,7 @@ Feature: The acknowledgement of a message by the client or by the application
         | the connection of "s" is closed |
 
     @evidence
-    Scenario: After a callback is replaced, the new one acknowledges, and the messages of the earlier one come back
+    Scenario: After a callback that acknowledges replaces one that does not, only messages of the earlier one come again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -358,7 +358,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m2" exactly once
 
     @evidence
-    Scenario: A message that comes after a receive call without a message is there at the next call, each time
+    Scenario: A message that comes after a receive call without a message is returned by the next receive call
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When "s" asks for a message
@@ -370,7 +370,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "m1" to "m3" are in the database of "s"
 
     @evidence
-    Scenario: No message is accepted over the wire before its acknowledgement, even if the next message comes
+    Scenario: The client accepts a message over the wire only after its acknowledgement, even if the next message comes
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -390,7 +390,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" accepted "m2" over the wire, each after its acknowledgement
       And "s" did not accept "m1" and "m3" over the wire
 
-    Scenario: A message that the application has not asked for comes after the application has failed
+    Scenario: After the application fails and comes back, it gets the messages that it had not asked for
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of 5
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -415,7 +415,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m2" exactly once
 
     @kit @judges-broker
-    Scenario: A redelivered message is marked
+    Scenario: An unacknowledged message of an application that failed comes again marked as redelivered
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -487,7 +487,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then it is refused
 
     @evidence
-    Scenario: Over the wire, each acknowledgement names its own message, and the other messages wait
+    Scenario: Over the wire, the client accepts only the two messages that the application has acknowledged
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -514,7 +514,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m2" exactly 2 times
 
     @needs-cut
-    Scenario: An acknowledgement for an earlier connection does not count for another message
+    Scenario: An acknowledgement of a message from an earlier connection does not acknowledge another message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -531,7 +531,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m1" exactly once
 
     @needs-cut
-    Scenario: Each subscription of a client has its own acknowledgements
+    Scenario: An acknowledgement in one subscription does not cover messages of the client's other subscription
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -574,7 +574,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" sees each of the many messages exactly once
 
     @evidence
-    Scenario: As many messages as the client's credit are acknowledged, one by one, before more come
+    Scenario: Further messages come after the application has acknowledged as many messages as the client's credit
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once

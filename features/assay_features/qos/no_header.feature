@@ -54,7 +54,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       And "m1" went over the wire each time without a durable header
 
     @evidence
-    Scenario: Messages before and after the close of the sender's connection have no durable header
+    Scenario: Messages that are sent before and after the sender's connection is closed have no durable header
       Given a topic with DEFPSIST(YES)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive

@@ -28,7 +28,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is non-persistent
 
     @kit @needs-shared-subscription
-    Scenario Outline: A message with the durable header is persistent for two sharers, first <first>, then <then>
+    Scenario Outline: A message with the durable header is persistent for two sharers, the first <first>, the second <then>
       Given a topic with DEFPSIST(NO)
       And subscriber "first", which does not receive yet, on the topic with shared subscription "club" and quality of service <first>
       And subscriber "second", which does not receive yet, on the topic with shared subscription "club" and quality of service <then>
@@ -40,7 +40,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  | at-least-once |
         | at-least-once | at-most-once  |
 
-    Scenario Outline: A message with the durable header is persistent for a subscriber with only <one>
+    Scenario Outline: A message with the durable header is persistent if only one of the two conditions holds: <one>
       Given a topic with DEFPSIST(NO)
       And subscriber "other", which does not receive yet, on the topic with <terms>
       When message "m1" is sent to the topic with the durable header true
@@ -51,7 +51,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at most once               | quality of service at-most-once and a durable subscription       |
         | a non-durable subscription | quality of service at-least-once                                            |
 
-    Scenario: A subscriber sees the message as non-persistent, and another subscriber sees it as persistent
+    Scenario: One subscriber gets a message as non-persistent, while another subscriber gets it as persistent
       Given a topic with DEFPSIST(NO)
       And subscriber "once" on the topic with quality of service at-most-once
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
@@ -85,7 +85,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard
-    Scenario: Messages for an at-most-once subscriber to a pattern are non-persistent, also after it has come back
+    Scenario: For an at-most-once subscriber to a topic pattern, messages are non-persistent, also after it comes back
       Given a topic "sport/news" with DEFPSIST(YES)
       And subscriber "once" on topic "sport/#" with quality of service at-most-once
       When message "m1" is sent to topic "sport/news" with the durable header true
@@ -123,7 +123,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: The subscription of a client that does not come back is gone after the broker <event>
+    Scenario Outline: The non-durable subscription of a disconnected client is gone after the broker <event>
       Given a topic
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When message "m1" is sent to the topic with the durable header true
@@ -172,7 +172,7 @@ Feature: The persistence of messages on a subscriber's queue
     Lines 38 and 39.
 
     @evidence @needs-default-persistence @needs-subscription-list @needs-subscription-look
-    Scenario Outline: A message with the durable header is persistent for a subscriber with <terms> although the topic says NO
+    Scenario Outline: On a topic with DEFPSIST(NO), a message with the durable header is persistent for a subscriber with <terms>
       Given a topic with DEFPSIST(NO)
       And subscriber "reader", which does not receive yet, on the topic with <terms>
       When message "m1" is sent to the topic with the durable header true
@@ -184,7 +184,7 @@ Feature: The persistence of messages on a subscriber's queue
         | quality of service at-most-once and a durable subscription  |
         | quality of service at-least-once                                       |
 
-    Scenario Outline: A message with the durable header is there after the broker <event>, for a subscriber <quality>
+    Scenario Outline: After the broker <event>, an <quality> subscriber gets a message with the durable header
       Given a topic
       And subscriber "first" on the topic with quality of service <quality> and a durable subscription
       And subscriber "second" on the topic with quality of service <quality> and a durable subscription
@@ -209,7 +209,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
 
-    Scenario Outline: After the broker <event>, a message is there for the subscribers around one with <once>
+    Scenario Outline: After the broker <event>, durable subscribers get a message that also went to a subscriber with <once>
       Line 36 takes the persistence from the copy of that one subscriber only.
 
       Given a topic
@@ -254,7 +254,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "first" sees "m1" to "m3" exactly once
 
     @needs-kill
-    Scenario Outline: A message is there after a kill for a subscriber <quality> that left and came back before the kill
+    Scenario Outline: An <quality> subscriber that left and came back before a kill gets its later messages after the kill
       Given a topic
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
       And subscriber "reader" is inactive
@@ -341,7 +341,7 @@ Feature: The persistence of messages on a subscriber's queue
         | option                |
         | a time to live of 1 h |
 
-    Scenario Outline: A subscription that is made after the broker <event> has its own messages
+    Scenario Outline: A subscription that is made after the broker <event> and an older subscription each get their own messages
       Given a topic "one"
       And a topic "two"
       And subscriber "old" on topic "one" with quality of service at-least-once and a durable subscription
@@ -384,7 +384,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     |
         | NO       | non-persistent |
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence> with <options>, too
+    Scenario Outline: DEFPSIST(<defpsist>) makes a message with <options> <persistence>, too
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header and <options>
@@ -403,7 +403,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     | a binary body                  |
         | YES      | persistent     | a body of 300 KB               |
 
-    Scenario Outline: DEFPSIST(YES) makes a message persistent that is sent <quality>
+    Scenario Outline: DEFPSIST(YES) makes a message that is sent <quality> persistent
       Given a topic with DEFPSIST(YES)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service <quality>
@@ -414,7 +414,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  |
         | at-least-once |
 
-    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes a message <persistence>
+    Scenario Outline: DEFPSIST(<child>) of a topic below a topic with DEFPSIST(<parent>) makes a message <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)
       And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription
@@ -428,7 +428,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES    | NO       | non-persistent |
         | NO     | YES      | persistent     |
 
-    Scenario Outline: Below levels without a value, DEFPSIST(<above>) applies
+    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below, if no level between them has a value
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And subscriber "reader", which does not receive yet, on topic "a/b/c/d" with quality of service at-least-once and a durable subscription
@@ -440,7 +440,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: Below three levels whose objects have no value, DEFPSIST(<above>) applies
+    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below, if all topic objects there have ASPARENT
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And a topic "a/b/c" with DEFPSIST(ASPARENT)
@@ -454,7 +454,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: With two values in the levels above, the nearer one, DEFPSIST(<near>), applies
+    Scenario Outline: If two levels above a topic have a value, the value of the nearer level, DEFPSIST(<near>), applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
       And subscriber "reader", which does not receive yet, on topic "a/b/c" with quality of service at-least-once and a durable subscription
@@ -485,7 +485,7 @@ Feature: The persistence of messages on a subscriber's queue
         | a      | A     |
         | b      | a/b   |
 
-    Scenario: The value of a level above at the time of the send applies to the message
+    Scenario: The DEFPSIST value that a higher topic level has at the time of the send applies to the message
       Given a topic "a" with DEFPSIST(NO)
       And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription
       When message "before" is sent to topic "a/b" with no durable header
@@ -494,7 +494,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "before" on the queue of the subscription to topic "a/b" is non-persistent
       And "after" on the queue of the subscription to topic "a/b" is persistent
 
-    Scenario: The value of the topic at the time of the send applies to the message
+    Scenario: The DEFPSIST value that the topic has at the time of the send applies to the message
       Given a topic with DEFPSIST(NO)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "before" is sent to the topic with no durable header
@@ -536,7 +536,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
     @evidence @needs-restart
-    Scenario: A value that the topic got before a restart applies after it
+    Scenario: A DEFPSIST value that was set before a restart applies after the restart
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -549,14 +549,14 @@ Feature: The persistence of messages on a subscriber's queue
   Rule: By default, DEFPSIST of the base topic applies, which is NO
     Line 41.
 
-    Scenario: With factory settings and without a header, a message is non-persistent
+    Scenario: With factory settings and without a durable header, a message is non-persistent
       Given a topic
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
       And the base topic has DEFPSIST(NO)
 
-    Scenario: A topic object without a value leaves the persistence to the base topic
+    Scenario: A topic object with DEFPSIST(ASPARENT) leaves the persistence to the base topic
       Given a topic with DEFPSIST(ASPARENT)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
@@ -573,7 +573,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "after" on the queue of the subscription to the topic is non-persistent
 
     @own-instance
-    Scenario: The base topic decides the persistence
+    Scenario: DEFPSIST(YES) of the base topic makes a message without a durable header persistent
       Given a topic
       And the base topic has been altered to DEFPSIST(YES)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
@@ -585,7 +585,7 @@ Feature: The persistence of messages on a subscriber's queue
     Lines 35 to 41: each combination of the four.  The effect of an explicit false on a topic with YES is recorded
     (QS-33), except where QS-30 decides.
 
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable subscriber <quality> is <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable <quality> subscriber is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality> and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -604,7 +604,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header true  | YES      | persistent     |
         | at-least-once | the durable header true  | NO       | persistent     |
 
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a non-durable subscriber <quality> is <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a non-durable <quality> subscriber is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality>
       When message "m1" is sent to the topic with <header>
@@ -625,7 +625,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header true  | NO       | persistent     |
 
     @may
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a durable subscriber <quality> is recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a durable <quality> subscriber is recorded
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality> and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -637,7 +637,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header false | YES      |
 
     @may
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a non-durable subscriber <quality> is recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a non-durable <quality> subscriber is recorded
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality>
       When message "m1" is sent to the topic with <header>
@@ -662,7 +662,7 @@ Feature: The persistence of messages on a subscriber's queue
         | quality of service at-least-once | no durable header       | NO       | non-persistent |
 
     @kit
-    Scenario Outline: A message is persistent for a durable subscription that was opened <first> and is opened again <then>
+    Scenario Outline: A message is persistent for a durable subscription opened as <first> and opened again as <then>
       Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed
@@ -677,7 +677,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  | at-most-once  |
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for sharers of a pattern with <terms> is <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for sharers of a topic pattern with <terms> is <persistence>
       Given a topic "sport/news" with DEFPSIST(<defpsist>)
       And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club", <terms>
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club", <terms>

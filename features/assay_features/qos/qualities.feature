@@ -9,7 +9,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
     settles them at the same time or after the broker has settled them: AMQP 1.0, sections 2.6.12 and 2.7.3, allows
     both.
 
-    Scenario Outline: A sender <sender> and a subscriber <subscriber> each have their chosen quality of service
+    Scenario Outline: An <sender> sender and an <subscriber> subscriber each have their chosen quality of service
       Given a topic
       And subscriber "s" on the topic with quality of service <subscriber>, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service <sender>
@@ -90,7 +90,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "later" sees "m2" exactly once
 
     @needs-cut @needs-reconnect
-    Scenario Outline: Two subscriptions of one client each have their own quality after a cut, first <first>, then <second>
+    Scenario Outline: After a cut, a client's <first> and <second> subscriptions each still have their quality of service
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
@@ -117,7 +117,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | 2    | 1    |
 
     @needs-shared-subscription
-    Scenario Outline: Two sharers each have their own quality of service, first <first>, then <second>
+    Scenario Outline: Two sharers each have their own quality of service: the first <first>, the second <second>
       Given a topic
       And subscriber "former" on the topic with shared subscription "club", quality of service <first>, no automatic confirmation and a durable subscription
       And subscriber "latter" on the topic with shared subscription "club", quality of service <second>, no automatic confirmation and a durable subscription
@@ -139,7 +139,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | former | latter |
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Two non-durable sharers of a pattern each have their own quality of service, first <first>, then <second>
+    Scenario Outline: Two non-durable sharers of a topic pattern each have their own quality: the first <first>, the second <second>
       Given subscriber "former" on topic "sport/#" with shared subscription "club", quality of service <first> and no automatic confirmation
       And subscriber "latter" on topic "sport/#" with shared subscription "club", quality of service <second> and no automatic confirmation
       When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
@@ -163,7 +163,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
   Rule: With at-most-once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.
 
-    Scenario: Each message is settled as it is sent, and arrives
+    Scenario: The sender sends each message settled, and each message arrives
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
@@ -171,7 +171,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "reader" sees "m1" to "m5" exactly once
 
     @evidence
-    Scenario Outline: A message with <option> is settled as it is sent, too
+    Scenario Outline: The sender sends a message with <option> settled, too
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" and "m2" are sent to the topic with quality of service at-most-once and <option>
@@ -187,7 +187,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | option                 |
         | a time to live of 60 s |
 
-    Scenario: A message without a subscription is settled, too
+    Scenario: The sender sends a message to a topic without subscriptions settled, too
       Given a topic
       When message "m1" is sent to the topic with quality of service at-most-once
       Then sending "m1" is accepted
@@ -222,7 +222,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | a body of 300 KB               |
 
     @evidence @needs-lasting-subscription
-    Scenario: Messages that were sent before a close arrive, and are not sent again
+    Scenario: Messages that were sent before the sender's connection was closed arrive, and are not sent again
       Given a topic
       And subscriber "keeper" on the topic with quality of service at-least-once and a durable subscription
       And a non-durable subscriber "reader" on the topic

@@ -1,10 +1,10 @@
-Feature: The broker's copy of a message that is delivered
+Feature: Whether the broker delivers a message again depends on the subscriber's quality of service
   MQ Light and AMQP, lines 19 to 24.  With at-most-once, the broker forgets a message when it sends it.  With
   at-least-once, the broker keeps the message until it is acknowledged, and sends it again if the connection fails
   first.
 
   @QS-06 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: With at-most-once, the broker drops its copy without waiting
+  Rule: With at-most-once, the broker discards its copy without waiting for an acknowledgement
     Line 19.  The subscriber sends no acknowledgement, and still no message comes back: not to this subscriber, not to
     another one, and not after a stop of the broker, if the broker had a second to drop the message.  A later message
     shows that the subscription still exists.
@@ -26,7 +26,7 @@ Feature: The broker's copy of a message that is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario: A connection that is lost at the moment of the delivery does not bring the message back
+    Scenario: A message does not come again if the connection is lost at the moment of its delivery
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And the connection of "once" will be lost when "m1" is first seen
@@ -82,7 +82,7 @@ Feature: The broker's copy of a message that is delivered
       And "once" sees "between" exactly once
 
     @needs-shared-subscription
-    Scenario: A message that was sent to one sharer does not go to another
+    Scenario: A message that was delivered to one sharer does not go to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -95,7 +95,7 @@ Feature: The broker's copy of a message that is delivered
       And "right" never sees "m1" to "m3"
 
     @evidence @needs-subscription-list @needs-subscription-look
-    Scenario: No message is left on the subscriber's queue
+    Scenario: After the delivery, no message is left on the subscriber's queue
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -104,7 +104,7 @@ Feature: The broker's copy of a message that is delivered
       And 1 s pass
       Then the queue of the subscription to the topic is empty
 
-    Scenario: Messages that were requested and delivered do not come back, and the others are still there
+    Scenario: After a close, a message that the application received does not come again, and the other messages come
       Given a topic
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -114,7 +114,7 @@ Feature: The broker's copy of a message that is delivered
       Then "once" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: Over the wire, each delivery is settled when it is sent
+    Scenario: Over the wire, the broker sends each delivery settled
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -203,7 +203,7 @@ Feature: The broker's copy of a message that is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario Outline: An unacknowledged message is there when the subscriber connects again after the connection was <ended>
+    Scenario Outline: An unacknowledged message comes again when the subscriber reconnects after its connection was <ended>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with <header>
@@ -218,7 +218,7 @@ Feature: The broker's copy of a message that is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario Outline: Acknowledged messages are gone and the others are there after the broker <event>
+    Scenario Outline: After the broker <event>, unacknowledged messages come again, and acknowledged messages do not
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -242,7 +242,7 @@ Feature: The broker's copy of a message that is delivered
         | is killed and comes back |
 
     @evidence
-    Scenario: Over the wire, no delivery is settled when it is sent
+    Scenario: Over the wire, the broker sends each delivery unsettled
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -283,7 +283,7 @@ Feature: The broker's copy of a message that is delivered
       And "sure" sees "m2" exactly 2 times
       And "sure" sees "m1" exactly once
 
-    Scenario: An acknowledgement does not count for another subscriber
+    Scenario: One subscriber's acknowledgement does not acknowledge another subscriber's copy
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "other" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -295,7 +295,7 @@ Feature: The broker's copy of a message that is delivered
       Then "other" sees "m1" and "m2" exactly once
 
     @needs-shared-subscription
-    Scenario: A message that a sharer has not acknowledged when it closes its connection is there for another sharer
+    Scenario: When a sharer closes its connection, its unacknowledged messages go to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -307,7 +307,7 @@ Feature: The broker's copy of a message that is delivered
       And "right" never sees "m2"
 
     @evidence @needs-topic-wildcard @needs-kill
-    Scenario Outline: For a subscription to <pattern>, too, an unacknowledged message is kept
+    Scenario Outline: After a kill, an unacknowledged message of a subscription to <pattern> comes again
       Given subscriber "sure" on topic "<pattern>" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to topic "sport/football/results" with the durable header true
       And "sure" has seen "m1" to "m3"
@@ -327,7 +327,7 @@ Feature: The broker's copy of a message that is delivered
         | sport/+/results |
 
     @kit @needs-time-to-live
-    Scenario Outline: A message that has expired when its subscriber comes back, sent <quality>, is not kept
+    Scenario Outline: When a subscriber comes back, a message sent <quality> that has expired does not come
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -377,7 +377,7 @@ Feature: The broker's copy of a message that is delivered
       And "sure" sees "m2" exactly once
 
     @evidence @needs-shared-subscription
-    Scenario: A message that a non-durable sharer has not acknowledged is kept while another sharer is there
+    Scenario: An unacknowledged message of a disconnected non-durable sharer goes to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       And subscriber "right", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
@@ -397,7 +397,7 @@ Feature: The broker's copy of a message that is delivered
     a broker that starts again.  The line demands neither a mark nor an order of the messages that come again.  Jakarta
     Messaging 3.1 demands both, in its sections 6.2.11 and 6.2.9.
 
-    Scenario: An unacknowledged message comes to the same subscriber once it is connected again
+    Scenario: An unacknowledged message comes again to the same subscriber when the subscriber has reconnected
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true
@@ -407,7 +407,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" to "m5" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: An unacknowledged message comes to each subscription of a client after a cut
+    Scenario: After a cut, unacknowledged messages come again to each subscription of a client
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -421,7 +421,7 @@ Feature: The broker's copy of a message that is delivered
       And "latter" sees "n1" and "n2" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: An unacknowledged message comes again after a cut beside 600 others
+    Scenario: After a cut, an unacknowledged message comes again although 600 other messages were sent
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -432,7 +432,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" again
 
     @kit @judges-client @needs-cut @needs-reconnect
-    Scenario: A client that connects again while another connection has its id tries until the id is free
+    Scenario: A client that reconnects while another connection uses its client id retries until the id is free
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -457,7 +457,7 @@ Feature: The broker's copy of a message that is delivered
       Then "again" sees "m1" to "m5" in that order
 
     @kit
-    Scenario Outline: Redelivered messages come before messages that had not come yet, after the connection was <ended>
+    Scenario Outline: After the connection was <ended>, redelivered messages come before messages that come for the first time
       Given a topic
       And subscriber "sure", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header <header>
@@ -474,7 +474,7 @@ Feature: The broker's copy of a message that is delivered
         | lost   | false  | 2     |
 
     @kit
-    Scenario: A redelivered message is marked
+    Scenario: After a lost connection, an unacknowledged message comes again marked as redelivered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true
@@ -484,7 +484,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
     @kit
-    Scenario Outline: After a connection is <ended>, a redelivered message with <header> shows the mark and its count
+    Scenario Outline: After a connection is <ended>, a redelivered message with <header> shows JMSRedelivered and its delivery count
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -502,7 +502,7 @@ Feature: The broker's copy of a message that is delivered
         | the durable header false | closed |
 
     @kit @needs-restart
-    Scenario: A message that was redelivered before a restart shows the mark and its count after it
+    Scenario: After a restart, a message that was delivered once before is marked as redelivered, with a count of 2
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -515,7 +515,7 @@ Feature: The broker's copy of a message that is delivered
       And message "m1" as seen by "heir" shows JMSXDeliveryCount "2"
 
     @kit
-    Scenario Outline: A message with <body> that comes again is marked, too
+    Scenario Outline: A message with <body> that comes again is marked as redelivered, too
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true and <body>
@@ -529,7 +529,7 @@ Feature: The broker's copy of a message that is delivered
         | an empty body    |
         | a body of 300 KB |
 
-    Scenario: A message without properties that comes again is marked, too
+    Scenario: A message without properties comes again, too
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true and no properties
@@ -559,7 +559,7 @@ Feature: The broker's copy of a message that is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" exactly 6 times
 
-    Scenario Outline: An unacknowledged message comes to the same subscriber after the broker <event>
+    Scenario Outline: An unacknowledged message comes again to the same subscriber after the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -581,7 +581,7 @@ Feature: The broker's copy of a message that is delivered
         | is killed and comes back |
 
     @needs-reconnect
-    Scenario Outline: An unacknowledged message comes to a subscriber that was connected when the broker <event>
+    Scenario Outline: An unacknowledged message comes again to a subscriber that was connected when the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -613,7 +613,7 @@ Feature: The broker's copy of a message that is delivered
       Then message "m1" as seen by "sure" shows JMSRedelivered "false"
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario Outline: With a credit of <credit>, the unacknowledged messages come again after a cut, and then the next one
+    Scenario Outline: With a credit of <credit>, the unacknowledged messages come again after a cut, and then the next message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of <credit>
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -629,7 +629,7 @@ Feature: The broker's copy of a message that is delivered
         | 2      | "m1" and "m2" | "m3" |
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: An unacknowledged message of a pattern comes again to a sharer with <terms> that is connected again
+    Scenario Outline: An unacknowledged message of a topic pattern comes again to a reconnected sharer with <terms>
       The other sharer does not ask for messages, so the messages go to the first one again.
 
       Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
@@ -649,7 +649,7 @@ Feature: The broker's copy of a message that is delivered
   Rule: An unacknowledged message of a shared subscription may go to another subscriber
     Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands the mark.
 
-    Scenario: A message that one sharer has not acknowledged goes to the other
+    Scenario: A message that one sharer has not acknowledged goes to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -659,7 +659,7 @@ Feature: The broker's copy of a message that is delivered
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario: A message that goes from one sharer to the other is marked
+    Scenario: A message that goes from one sharer to another sharer is marked as redelivered
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -670,7 +670,7 @@ Feature: The broker's copy of a message that is delivered
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
     @kit
-    Scenario Outline: After a sharer's connection is <ended>, a message with the durable header <header> goes to the other sharer and is marked
+    Scenario Outline: After a sharer's connection is <ended>, its message with the durable header <header> comes marked to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
@@ -686,7 +686,7 @@ Feature: The broker's copy of a message that is delivered
         | false  | closed |
 
     @control
-    Scenario: Another shared subscription to the topic has copies of its own
+    Scenario: Another shared subscription to the same topic gets its own copies
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "other" on the topic with shared subscription "guests", quality of service at-least-once and a durable subscription
@@ -694,7 +694,7 @@ Feature: The broker's copy of a message that is delivered
       Then "left" sees "m1" to "m3" exactly once
       And "other" sees "m1" to "m3" exactly once
 
-    Scenario: A message that one sharer has acknowledged does not go to the other
+    Scenario: A message that one sharer has acknowledged does not go to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to the topic with the durable header true
@@ -705,7 +705,7 @@ Feature: The broker's copy of a message that is delivered
       Then "right" sees "m2" exactly once
       And "right" never sees "m1"
 
-    Scenario: A message that two sharers have not acknowledged goes to a third
+    Scenario: A message that two sharers have not acknowledged goes to a third sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -719,7 +719,7 @@ Feature: The broker's copy of a message that is delivered
       Then "third" sees "m1" and "m3" exactly once
       And "third" never sees "m2"
 
-    Scenario Outline: A message that one sharer has not acknowledged goes to another after the broker <event>
+    Scenario Outline: A message that one sharer has not acknowledged goes to another sharer after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -742,7 +742,7 @@ Feature: The broker's copy of a message that is delivered
         | event                    |
         | is killed and comes back |
 
-    Scenario: When one of two sharers loses its connection, the other gets all messages
+    Scenario: When one of two sharers loses its connection, the other sharer gets all messages
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -751,7 +751,7 @@ Feature: The broker's copy of a message that is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
-    Scenario Outline: Messages that two sharers held and did not acknowledge go to a third after the broker <event>
+    Scenario Outline: Messages that two sharers received and did not acknowledge go to a third sharer after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -797,7 +797,7 @@ Feature: The broker's copy of a message that is delivered
       Then "once" sees "m1" to "m6" exactly once
 
     @evidence
-    Scenario Outline: After a sharer's connection is <ended>, an unacknowledged message with the durable header <header> goes to the last sharer
+    Scenario Outline: After a sharer's connection is <ended>, its message with the durable header <header> goes to the remaining sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       When messages "m1" to "m3" are sent to the topic with the durable header <header>
@@ -850,7 +850,7 @@ Feature: The broker's copy of a message that is delivered
       Then "there" sees "m1" to "m3" exactly once
 
     @evidence @needs-topic-wildcard
-    Scenario: A message of a pattern that one sharer has not acknowledged goes to the other
+    Scenario: A message of a topic pattern that one sharer has not acknowledged goes to another sharer
       Given subscriber "left" on topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to topic "sport/news" with the durable header true
       And message "m2" is sent to topic "sport/weather" with the durable header true
@@ -881,7 +881,7 @@ Feature: The broker's copy of a message that is delivered
         | m3           | m1    | m2     |
 
     @kit
-    Scenario: Two of three messages that were not acknowledged come back marked
+    Scenario: If one of three messages is acknowledged, the other two come again marked as redelivered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -892,7 +892,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" and "m3" again, marked as redelivered
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: With one of three messages acknowledged by a sharer that closes, the others go to a sharer with <terms>
+    Scenario Outline: When a sharer closes after acknowledging one of three messages, the others go to a sharer with <terms>
       Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       When messages "m1" to "m3" are sent to topic "sport/news" with the durable header false

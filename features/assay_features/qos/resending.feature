@@ -18,7 +18,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "sure" sees "m1" at least once
 
     @needs-kill @needs-kill-at-answer
-    Scenario: A message that the killed broker did not keep is sent again if it had no answer
+    Scenario: A message is sent again, unaltered, if the broker is killed before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -61,7 +61,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "sure" sees "m1" at least once
 
     @needs-cut
-    Scenario: Messages that are sent without a connection go out on the next connection
+    Scenario: Messages that the application sends while no connection exists are sent on the next connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -88,7 +88,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
         | a body of 300 KB               |
 
     @evidence @needs-cut @needs-kill-at-answer
-    Scenario: A message that went out before a cut has the id that the send returns later
+    Scenario: A message whose connection is cut before the answer comes with the id that its send returns
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
@@ -105,7 +105,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "m1" went over the wire each time with the message id that its sender saw
 
     @needs-cut
-    Scenario: A client whose first reconnection attempts are refused tries until it has a connection
+    Scenario: A client whose first reconnection attempts are refused retries until it has a connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once

@@ -1,4 +1,4 @@
-Feature: The sender's knowledge of its message, by quality of service
+Feature: Whether a sender knows that its message has arrived depends on the quality of service
   MQ Light and AMQP, lines 15 to 18.
 
   @QS-03 @needs-topic @needs-quality-of-service
@@ -69,7 +69,7 @@ Feature: The sender's knowledge of its message, by quality of service
     a non-persistent message for a subscriber that is away.
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: A broker that is killed right after its answer has the message on every subscriber's queue
+    Scenario: If the broker is killed right after its answer, each of three subscribers still gets the message
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -93,7 +93,7 @@ Feature: The sender's knowledge of its message, by quality of service
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
     @evidence
-    Scenario: Large messages of one client and a small one after them arrive unaltered
+    Scenario: Two large messages of a client and a small message after them arrive unaltered
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "m1" is sent to the topic with quality of service at-least-once and a body of 2000 KB
@@ -114,7 +114,7 @@ Feature: The sender's knowledge of its message, by quality of service
       Then "m1" to "m3" on the queue of the first subscription to the topic have different message ids
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: A broker that is killed right after the answer to a later message has all answered messages
+    Scenario: If the broker is killed right after the answer to the last of three messages, subscribers get all three
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -128,7 +128,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And "second" sees "m1" to "m3" exactly once
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: A broker that is killed right after its answer has the message on the queue of an only subscriber
+    Scenario: If the broker is killed right after its answer, a topic's only subscriber still gets the message
       Given a topic
       And subscriber "alone" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "alone" is inactive
@@ -137,7 +137,7 @@ Feature: The sender's knowledge of its message, by quality of service
       Then "alone" sees "m1" exactly once
 
     @judges-broker @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
-    Scenario: A broker that is killed right after its answer has the message for connected subscribers and sharers
+    Scenario: If the broker is killed right after its answer, a connected subscriber and a sharer still get the message
       Given a topic
       And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription
@@ -148,7 +148,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And "member" sees "m1" exactly once
 
     @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it until the answer
+    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it again until the answer
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -161,7 +161,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And "m1" were accepted and settled over the wire, each before its send was answered
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it until the answer
+    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it again until the answer
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -172,7 +172,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And "m1" were accepted and settled over the wire, each before its send was answered
 
     @judges-broker @needs-cut @needs-reconnect
-    Scenario: If the connection is cut before the answer, every queue gets the message
+    Scenario: If the connection is cut before the answer, every subscriber gets the message
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -218,7 +218,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And the queue of the second subscription to the topic holds "m1"
 
     @kit @judges-broker @needs-store-error
-    Scenario Outline: A message that the store could not write is refused, and a subscriber with <quality> never gets it
+    Scenario Outline: A message that the store could not write is refused, and an <quality> subscriber never gets it
       Given a topic
       And subscriber "s" on the topic with quality of service <quality> and a durable subscription
       When the broker's store refuses the next write
@@ -236,7 +236,7 @@ Feature: The sender's knowledge of its message, by quality of service
         | at-least-once |
 
     @evidence @judges-broker @needs-kill @needs-kill-at-answer @needs-topic-wildcard
-    Scenario: A broker that is killed right after its answer has the message on the queues of subscribers to patterns
+    Scenario: If the broker is killed right after its answer, subscribers to topic patterns still get the message
       Given subscriber "all" on topic "sport/#" with quality of service at-least-once and a durable subscription
       And subscriber "some" on topic "sport/+" with quality of service at-least-once and a durable subscription
       And subscriber "all" is inactive

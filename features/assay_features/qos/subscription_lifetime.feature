@@ -1,4 +1,4 @@
-Feature: A subscription outlives its application for its time to live, and no longer
+Feature: A subscription exists for its time to live after its application has disconnected, and no longer
   MQ Light and AMQP, lines 30 to 33.  On the wire the time is in whole seconds.  No line says how soon a broker must
   answer the question for its subscriptions, so the scenarios ask any broker a while before the end of the time to live,
   and our own broker in the last millisecond.  No line says either how soon the broker must remove an ended
@@ -44,7 +44,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   |
 
     @evidence @needs-virtual-time @needs-subscription-list
-    Scenario Outline: A subscription with a time to live of <ttl> does not end earlier
+    Scenario Outline: A subscription with a time to live of <ttl> does not end before this time has passed
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -58,7 +58,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | 720 h   | 2591999 s |
 
     @kit @needs-virtual-time @needs-subscription-list
-    Scenario Outline: A subscription with a time to live of <ttl> ends neither earlier nor later
+    Scenario Outline: A subscription with a time to live of <ttl> ends exactly when this time has passed
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -75,14 +75,14 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | 720 h   | 2591999999 ms |
 
     @evidence @needs-subscription-list
-    Scenario: A subscription with a time to live of a month exists after a while
+    Scenario: A subscription with a time to live of a month still exists after 4 s
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 720 h
       When the connection of "lasting" is lost
       And 4 s have passed since subscriber "lasting" left
       Then there is 1 subscription to the topic
 
-    Scenario Outline: The time before its connection is <ended> does not count in a subscription's time to live
+    Scenario Outline: The time before the connection is <ended> does not count in a subscription's time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When 6 s pass
@@ -153,7 +153,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed |
 
     @evidence @needs-lasting-subscription
-    Scenario Outline: A subscription that never ends still exists <while> after its connection was <ended>
+    Scenario Outline: A durable subscription still exists <while> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a durable subscription
       When the connection of "lasting" is <ended>
@@ -228,7 +228,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   |
 
     @may @needs-restart
-    Scenario: Whether the time of a broker's restart counts is recorded
+    Scenario: Whether the time of a broker's restart counts in a subscription's time to live is recorded
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -282,7 +282,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   |
 
     @kit @needs-shared-subscription
-    Scenario: A sharer that joins another one gives the subscription its own time to live
+    Scenario: The time to live that a later sharer requests applies to the shared subscription
       Given a topic
       And subscriber "short" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "long" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
@@ -293,7 +293,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "long" sees "missed" exactly once
 
     @kit @needs-shared-subscription
-    Scenario: The last sharer that unsubscribes leaves no subscription, whatever its time to live
+    Scenario: When the last sharer unsubscribes, the shared subscription ends despite its time to live
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "left" tries to unsubscribe
@@ -304,7 +304,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "right" never sees "missed"
 
     @may @needs-kill
-    Scenario: Whether the time of a broker's kill counts is recorded
+    Scenario: Whether the time of a broker's kill counts in a subscription's time to live is recorded
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -319,7 +319,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "longer" sees "missed" exactly once
 
     @kit @needs-shared-subscription @needs-topic-wildcard
-    Scenario: A shared subscription to a pattern without a time to live ends when its last sharer leaves
+    Scenario: Without a time to live, a shared subscription to a topic pattern ends when its last sharer leaves
       Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right" on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       When the connection of "left" is closed
@@ -338,7 +338,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
     Line 31.  Jakarta Messaging 3.1, section 6.2.9, demands the order of the missed messages.
 
     @evidence @needs-store-error
-    Scenario: A subscriber that was refused because the store failed resumes when it comes back again
+    Scenario: A subscriber that was refused because of a store error can resume its subscription at the next attempt
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 60 s
       When the connection of "lasting" is closed
@@ -395,7 +395,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | terms                                                                  |
         | is killed and comes back | quality of service at-least-once and a subscription that lives for 1 h |
 
-    Scenario Outline: A subscriber with a time to live of <ttl> gets all messages <almost> after its connection was <ended>
+    Scenario Outline: A subscriber with a time to live of <ttl> gets all missed messages <almost> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -419,7 +419,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header false | 6 s | 3 s    |
 
     @kit @judges-client
-    Scenario: A time to live that is no whole number of seconds does not end earlier
+    Scenario: A client does not round a subscription's time to live of 1999 ms down to 1 s
       The field of AMQP 1.0 (section 3.5.3) has whole seconds, so a client has to round up.
 
       Given a topic
@@ -430,7 +430,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "lasting" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Messages that came meanwhile are in order after the connection was <ended>
+    Scenario Outline: After the connection was <ended>, the missed messages come in order
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 6 s
       When the connection of "lasting" is <ended>
@@ -472,7 +472,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | 6 s | 3 s    | 2 s   |
 
     @needs-shared-subscription
-    Scenario Outline: Another client can resume a shared subscription within <ttl>
+    Scenario Outline: Another client can resume a shared subscription within its time to live of <ttl>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "left" is lost
@@ -494,7 +494,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | 6 s | 3 s   | 8 s  | the durable header true  |
         | 6 s | 3 s   | 8 s  | the durable header false |
 
-    Scenario Outline: A subscriber resumes within <ttl> after the broker <event>, too
+    Scenario Outline: After the broker <event>, too, a subscription can be resumed within its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -526,7 +526,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | ttl | past | almost |
         | is killed and comes back | 6 s | 8 s  | 3 s    |
 
-    Scenario Outline: A resumed subscription does not end after its earlier <ttl>
+    Scenario Outline: A resumed subscription does not end when its earlier time to live of <ttl> has passed
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -554,7 +554,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "m1" exactly once
 
-    Scenario Outline: A subscriber that asks for <another> when it resumes gets what came after its connection was <ended>
+    Scenario Outline: A subscriber that resumes with <another> gets the messages that came after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When the connection of "lasting" is <ended>
@@ -593,7 +593,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "third" sees "m3" exactly once
 
     @kit @judges-client @needs-cut @needs-reconnect @needs-admin
-    Scenario: A subscription that the broker refuses after a cut does not keep the client's next one from resuming
+    Scenario: After a cut, a refused subscription does not prevent the client's next subscription from resuming
       Given a topic "one" with SUB(ENABLED)
       And a topic "two"
       And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -605,7 +605,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "second" sees "m2" exactly once
 
     @kit @needs-admin
-    Scenario: A subscription that the topic refused to its returning application resumes later
+    Scenario: A subscription whose resumption the topic refused can be resumed later
       Given a topic with SUB(ENABLED)
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When the connection of "lasting" is closed
@@ -619,7 +619,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "lasting" sees "missed" exactly once
 
     @needs-auto-confirm
-    Scenario: A resumed subscription has the messages that were held and not acknowledged
+    Scenario: A resumed subscription delivers the unacknowledged messages again
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 4 s
       When message "held" is sent to the topic with the durable header true
@@ -631,7 +631,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "lasting" sees "missed" exactly once
 
     @needs-auto-confirm @needs-kill @needs-reconnect
-    Scenario: A resumed subscription that is in use when the broker is killed does not end at its earlier time
+    Scenario: A resumed subscription that is in use when the broker is killed does not end after its earlier time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 40 s
       When the connection of "lasting" is lost
@@ -644,7 +644,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "lasting" sees "held" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: A client that reconnected by itself has requested the same time to live
+    Scenario: A client that reconnects by itself requests the same time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When every connection is cut
@@ -654,7 +654,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "missed" exactly once
 
-    Scenario Outline: A subscriber <quality> gets its missed messages after the broker <event>
+    Scenario Outline: After the broker <event>, an <quality> subscriber gets its missed messages
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a subscription that lives for 1 h
       And subscriber "lasting" is inactive
@@ -680,7 +680,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
     Line 32.  A subscriber that comes back too late gets a new subscription.
 
     @evidence @needs-store-error @needs-subscription-list
-    Scenario: A subscription ends in time although its subscriber was refused because the store failed
+    Scenario: A subscription ends in time although its subscriber was refused because of a store error
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When the connection of "lasting" is closed
@@ -715,7 +715,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then no subscription to the topic remains
 
     @evidence @needs-store-error
-    Scenario Outline: A subscription ends at its time although the store could not write that <what>
+    Scenario Outline: A subscription ends in time although the store could not write that <what>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When <first>
@@ -752,7 +752,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header false | 30 s | 60 s |
 
       @kit @needs-virtual-time
-      Examples: At the very end
+      Examples: At the exact end
         | ended  | header                   | ttl  | past |
         | closed | the durable header true  | 30 s | 30 s |
         | closed | the durable header false | 30 s | 30 s |
@@ -766,7 +766,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header true  | 4 s | 8 s  |
         | lost   | the durable header false | 4 s | 8 s  |
 
-    Scenario Outline: A subscription is gone after its <ttl> although it has resumed twice after its connection was <ended>
+    Scenario Outline: A subscription that was resumed twice is gone after its time to live of <ttl> (connection <ended>)
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -792,7 +792,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | 4 s | 2 s    | 8 s  |
 
     @needs-shared-subscription
-    Scenario Outline: A shared subscription is gone when all sharers have been away for its <ttl>
+    Scenario Outline: A shared subscription is gone when all sharers have been away for its time to live of <ttl>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -813,7 +813,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | ttl | past |
         | 4 s | 8 s  |
 
-    Scenario Outline: A resumed subscription is gone after its <ttl>, if the broker <event>
+    Scenario Outline: A subscription that was resumed after the broker <event> is gone after its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -899,7 +899,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "long" sees "m1" exactly once
 
     @needs-auto-confirm
-    Scenario: Messages that were held and not acknowledged are gone with their subscription
+    Scenario: Unacknowledged messages are gone when their subscription has ended
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 4 s
       When message "held" is sent to the topic with the durable header true
@@ -910,7 +910,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "lasting" sees "after" exactly once
       And "lasting" sees "held" exactly once
 
-    Scenario Outline: A subscription ends although the broker <event> while its subscriber is away
+    Scenario Outline: A subscription ends in time although the broker <event> while its subscriber is away
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When message "missed" is sent to the topic with the durable header true
@@ -935,7 +935,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | ended |
         | is killed and comes back | lost  |
 
-    Scenario Outline: A subscription ends if the broker <event> while its subscriber is connected, and the subscriber's application then fails
+    Scenario Outline: A subscription ends in time if its application fails after the broker <event>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -981,7 +981,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: After a client's connection is <ended>, an administrator finds neither of its subscriptions, with times to live of <former> and <latter>
+    Scenario Outline: An administrator sees both subscriptions of a client, of <former> and <latter>, end after its connection is <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -1038,7 +1038,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | 5 s    | 4 s    |
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscription to a pattern ends, too, and another subscription to its topics does not
+    Scenario: A subscription to a topic pattern ends, and another client's subscription to the topic does not
       Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on topic "sport/+" with quality of service at-least-once and a durable subscription
       When the connection of "lasting" is lost
