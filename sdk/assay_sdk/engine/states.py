@@ -2,6 +2,15 @@
 
 A table maps (state, event) to (next state, act), and has a row for every pair.  An `Act` is the next action of the code
 that reported the event.  A refusal is also an act; `REFUSALS` has its text.
+
+- `LIFE`: a connection, session or producer opens, can then be used, and closes once.  LOST means that its connection
+  ended without the application's request: a call is then refused with another error than after a close.
+- `LINK`: a closing consumer first waits for its running listener (STOPPING).  If the application has not settled all
+  delivered messages, the link stays attached until they are settled (HOLDING); then the client detaches it.
+- `UNIT`: a unit of work begins with the first send or delivery that needs one, and ends with a commit or rollback.
+  While the broker's answer to a begin or an end is outstanding, further calls wait.
+- `USE`: a consumer is idle, or waits in one receive call, or has one listener of one kind; other uses are refused.
+- `SERVICE`: an MQ Light client retries a lost connection, and stops if the service refuses it or its time is over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The state table of the release of a staged message (DD-70 to DD-77). `docs/processor.md` draws the table."""
+"""The state table of the release of a staged message (DD-70 to DD-77).
+
+When a message's delay is over, the release of the message begins with the step `PUT`. Each step tries one put, and the
+table maps its result to the next step. The release ends in one of two steps. In `OVER`, the queue manager writes the
+planned puts together with the removal of the staged message. In `KEPT`, it discards the planned puts, the message stays
+on the staging queue, and a later release begins with `PUT` again. Pairs without a row cannot occur. `docs/processor.md`
+draws the table.
+"""
 
 from __future__ import annotations
 
