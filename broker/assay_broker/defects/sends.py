@@ -25,6 +25,7 @@ from assay_broker.core.messages.bodies import body_of
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_broker.defects.view import View
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -47,6 +48,18 @@ def is_topic(address: Address) -> bool:
 def is_durable(attach: Attach) -> bool:
     """Check whether a receiver has a durable subscription."""
     return attach.durability is Durability.DURABLE
+
+
+def is_wide(attach: Attach) -> bool:
+    """Check whether a receiver subscribes to a topic pattern."""
+    return is_topic(attach.address) and has_wildcards(attach.address.name)
+
+
+def covers(subscribed: Address, topic: Address) -> bool:
+    """Check whether a topic is the topic of a subscription, or matches the subscription's pattern."""
+    patterns: Patterns[Address] = Patterns()
+    patterns.add(subscribed.name, 0, subscribed)
+    return is_topic(subscribed) and is_topic(topic) and any(patterns.fitting(topic.name))
 
 
 def left_ms(message: Message, now_ms: int) -> int:

@@ -20,7 +20,6 @@ from assay_broker.core.commands import (
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.core.topics.topic_strings import has_wildcards
 from assay_broker.defects.sends import SHIFT, handed_in, is_delayed, is_durable, is_topic, twice
 from assay_broker.defects.shapes import Commands, commands, filters, puts, read
 from assay_broker.defects.view import Sent, View
@@ -224,8 +223,3 @@ def committed_units(command: Backout | Disconnect, view: View, *, topics: bool) 
     if isinstance(command, Backout):
         return (Commit(command.connection, command.token, command.unit),)
     return (*(Commit(command.connection, None, number) for number in units), command)
-
-
-def is_wide(attach: Attach) -> bool:
-    """Check whether a receiver subscribes to a topic pattern."""
-    return is_topic(attach.address) and has_wildcards(attach.address.name)
