@@ -61,13 +61,14 @@ def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
     return drop
 
 
-def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False) -> Seams:
+def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False, in_unit: bool = False) -> Seams:
     """Make filters that store non-persistent messages, so that a restart delivers them once or twice.
 
     Args:
         twice: Whether a restart delivers them twice.
         topic: Whether publications are stored; False for messages to queues.
         delayed: Whether delayed messages are stored; False for undelayed messages.
+        in_unit: True to store only messages of units of work, also those for a waiting receiver of a queue.
     """
     stored: set[str] = set()
 
@@ -77,7 +78,7 @@ def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fal
             return None
         if is_delayed(put, now_ms) is not delayed:
             return None
-        if view.on(target) and not topic:
+        if put.unit is None if in_unit else view.on(target) and not topic:
             return None
         stored.add(message.message_id)
         return (replace(put, message=replace(message, durable=True)),)

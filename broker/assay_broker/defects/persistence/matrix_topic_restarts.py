@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.commands import Attach, Command, Commit, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.records import Record, RetainedSet, SubscriptionDefined
@@ -46,6 +46,23 @@ def _replays_unclaimed() -> Seams:
         if message is None:
             return None
         return (command, *handed_in(view, command.address, message))
+
+    return commands(rewrite)
+
+
+@defect(made, "committed-publication-kept", "PD-34")
+def _keeps_committed() -> Seams:
+    """If a topic has no subscriber, the broker keeps what a unit of work published for the next non-durable one."""
+    kept: dict[Address, Message] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Commit):
+            sent = (one for unit in view.ended(command) for one in unit.sent)
+            kept.update((one.target, one.message) for one in sent if is_topic(one.target) and not view.on(one.target))
+        if not isinstance(command, Attach) or is_durable(command):
+            return None
+        message = kept.pop(command.address, None)
+        return None if message is None else (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
 
@@ -201,6 +218,7 @@ PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS = (
         apply=lambda: _refuses_after_restart(selecting=False),
     ),
     _replays_unclaimed,
+    _keeps_committed,
     _restart_replays,
     _replaced_back,
     _full_ends_fan_out,
