@@ -17,6 +17,7 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
             "delay-anew-after-restart",
             "gone-back-at-second-restart",
             "lost-at-second-restart",
+            "processed-again-after-restart",
             "restart-replays-publication",
             "second-acknowledgement-unwritten",
             "shared-bound-at-restart",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
+from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import options
 from assay_broker.core.records import Record
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.defects.delay.failures.outcomes import outcome_cells
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import is_delayed, is_staged, with_options
-from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, puts, read, shown
+from assay_broker.defects.sends import handed_in, is_delayed, is_staged, with_options
+from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, filters, puts, read, shown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -88,6 +90,28 @@ def _dead_letter_report_bare(described: Described) -> Described:
     return replace(described, message=replace(described.message, body=None))
 
 
+@defect(made, "processed-again-after-restart", "DD-75")
+def _processed_again() -> Seams:
+    """After a restart, the broker again puts a non-persistent message whose report no queue could take."""
+    again: dict[Address, Message] = {}
+
+    def start(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        for sent in view.delayed.values():
+            message = sent.message
+            lost = message.reply_to is not None and view.said_of(message.reply_to).get("PUT") == "DISABLED"
+            if lost and message.durable is False and Mqro.EXCEPTION in options(message) and sent.due_ms <= view.last_ms:
+                again[sent.target] = replace(with_options(message, Mqro(0)), delivery_time_ms=None)
+        return tuple(records)
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        message = again.pop(command.address, None) if isinstance(command, Attach) else None
+        if not isinstance(command, Attach) or message is None:
+            return None
+        return (command, *handed_in(view, command.address, message))
+
+    return filters(rewrite, read=start)
+
+
 FAILURE_REPORTS_DEFECTS = (
     Defect(
         name="exception-report-missing",
@@ -145,4 +169,5 @@ FAILURE_REPORTS_DEFECTS = (
     _plain_reports,
     _replies_to_the_first,
     _dead_letter_report_bare,
+    _processed_again,
 )
