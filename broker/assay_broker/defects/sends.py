@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
 from msgspec.structs import replace
@@ -21,9 +21,10 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver
-from assay_broker.core.messages.bodies import body_of
+from assay_broker.core.messages.bodies import body_of, opened
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.queues.homes import name_at
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_broker.defects.view import View
@@ -142,6 +143,29 @@ def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command
     agent = view.agent
     sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
     return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)
+
+
+def written_down(view: View, message: Message, about: Address | None = None) -> tuple[Command, ...]:
+    """Return commands that store a message on `HOLD`, for `read_back` after a restart.
+
+    In virtual time, a kill right after these commands comes before the flush, so a defect also needs the message in
+    memory to show there.
+
+    Args:
+        view: The defect's view.
+        message: The message.
+        about: A destination that the defect needs with the message; `read_back` returns it as reply-to.
+    """
+    return handed_in(view, HOLD, replace(opened(message), durable=True, delivery_time_ms=None, reply_to=about))
+
+
+def read_back(records: Sequence[Record]) -> list[Message]:
+    """Return the messages on `HOLD`, the oldest first, from the records that the queue manager reads at a start.
+
+    They are also there in a new process, which knows nothing else of the time before the start.
+    """
+    stored = (one for one in records if isinstance(one, MessageStored) and name_at(one.home) == HOLD.name)
+    return [opened(one.message) for one in sorted(stored, key=lambda one: one.key)]
 
 
 def cancelled(view: View, *lost: str) -> tuple[Command, ...]:

@@ -12,7 +12,15 @@ from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.records import Record, RetainedSet, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import altered_body, kept_non_persistent, non_persistent_twice, replays
-from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic
+from assay_broker.defects.sends import (
+    dropped,
+    handed_in,
+    is_delayed,
+    is_durable,
+    is_topic,
+    read_back,
+    written_down,
+)
 from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -104,10 +112,10 @@ def _restart_replays() -> Seams:
     armed: dict[Address, Message] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put):
-            target = view.target(command)
-            if target is not None and is_topic(target) and (command.message.delivery_time_ms or 0) <= now_ms:
-                last[target] = command.message
+        target = view.target(command)
+        if isinstance(command, Put) and target is not None and is_topic(target) and not is_delayed(command, now_ms):
+            last[target] = command.message
+            return (command, *written_down(view, command.message, target))
         if not isinstance(command, Attach) or is_durable(command):
             return None
         message = armed.pop(command.address, None)
@@ -117,6 +125,7 @@ def _restart_replays() -> Seams:
 
     def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         armed.update(last)
+        armed.update((one.reply_to, one) for one in read_back(records) if one.reply_to is not None)
         return tuple(records)
 
     return filters(rewrite, read=start)

@@ -12,7 +12,7 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import handed_in, is_durable
+from assay_broker.defects.sends import handed_in, is_durable, read_back, written_down
 from assay_broker.defects.shapes import Commands, commands, filters, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -231,11 +231,14 @@ def _taken_over_a_restart() -> Seams:
     taken: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Connect):
+        if isinstance(command, Connect) and command.client_id is not None:
             connected.add(command.client_id)
-        elif isinstance(command, Disconnect) and command.clean:
-            connected.discard(view.client_id(command.connection))
-        return None
+            return (command, *written_down(view, Message(correlation_id=command.client_id, body="connected")))
+        client = view.client_id(command.connection) if isinstance(command, Disconnect) and command.clean else None
+        if client is None:
+            return None
+        connected.discard(client)
+        return (command, *written_down(view, Message(correlation_id=client, body="gone")))
 
     def told(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
         if not isinstance(asked, Connect) or asked.client_id is None or asked.client_id not in taken:
@@ -243,6 +246,8 @@ def _taken_over_a_restart() -> Seams:
         return replace(answer, refused=refused(Mqrc.IDENTITY_MISMATCH, "The client id is in use."))
 
     def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        for one in read_back(records):
+            (taken.add if one.body == "connected" else taken.discard)(one.correlation_id)
         taken.update(connected)
         return tuple(records)
 
