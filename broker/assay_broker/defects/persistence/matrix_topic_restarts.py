@@ -105,9 +105,9 @@ def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver
     return drop
 
 
-@defect(made, "restart-replays-publication", "PD-27")
+@defect(made, "restart-replays-publication", "PD-26", "PD-27", "PD-31")
 def _restart_replays() -> Seams:
-    """After a restart, a topic's first non-durable subscriber gets the last publication from before the restart."""
+    """After a restart, a topic's first non-durable subscriber gets the last publication, which was written to disk."""
     last: dict[Address, Message] = {}
     armed: dict[Address, Message] = {}
 
