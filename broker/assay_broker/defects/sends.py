@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
 from msgspec.structs import replace
@@ -21,10 +21,12 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver
-from assay_broker.core.messages.bodies import body_of
+from assay_broker.core.messages.bodies import body_of, opened
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.queues.homes import name_at
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_broker.defects.view import View
 from assay_sdk.driver import Durability, Outcome
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -47,6 +49,18 @@ def is_topic(address: Address) -> bool:
 def is_durable(attach: Attach) -> bool:
     """Check whether a receiver has a durable subscription."""
     return attach.durability is Durability.DURABLE
+
+
+def is_wide(attach: Attach) -> bool:
+    """Check whether a receiver subscribes to a topic pattern."""
+    return is_topic(attach.address) and has_wildcards(attach.address.name)
+
+
+def covers(subscribed: Address, topic: Address) -> bool:
+    """Check whether a topic is the topic of a subscription, or matches the subscription's pattern."""
+    patterns: Patterns[Address] = Patterns()
+    patterns.add(subscribed.name, 0, subscribed)
+    return is_topic(subscribed) and is_topic(topic) and any(patterns.fitting(topic.name))
 
 
 def left_ms(message: Message, now_ms: int) -> int:
@@ -129,6 +143,29 @@ def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command
     agent = view.agent
     sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
     return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)
+
+
+def written_down(view: View, message: Message, about: Address | None = None) -> tuple[Command, ...]:
+    """Return commands that store a message on `HOLD`, for `read_back` after a restart.
+
+    In virtual time, a kill right after these commands comes before the flush, so a defect also needs the message in
+    memory to show there.
+
+    Args:
+        view: The defect's view.
+        message: The message.
+        about: A destination that the defect needs with the message; `read_back` returns it as reply-to.
+    """
+    return handed_in(view, HOLD, replace(opened(message), durable=True, delivery_time_ms=None, reply_to=about))
+
+
+def read_back(records: Sequence[Record]) -> list[Message]:
+    """Return the messages on `HOLD`, the oldest first, from the records that the queue manager reads at a start.
+
+    They are also there in a new process, which knows nothing else of the time before the start.
+    """
+    stored = (one for one in records if isinstance(one, MessageStored) and name_at(one.home) == HOLD.name)
+    return [opened(one.message) for one in sorted(stored, key=lambda one: one.key)]
 
 
 def cancelled(view: View, *lost: str) -> tuple[Command, ...]:

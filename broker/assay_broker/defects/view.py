@@ -19,10 +19,10 @@ fact                   noted at, until                              needed by th
 `working`              Begin of a branch, until its Prepare or end  BT-13
 `prepared`             PrepareBranch, until Disconnect              BT-13
 `delayed`              a delayed send's Answer, until the message   DD-02, DD-05, DD-06, DD-31, DD-38, DD-43, DD-50 to
-                       is taken back, or the defect sends it        DD-52, DD-61 to DD-65, DD-70, DD-71, DD-82
+                       is taken back, or the defect sends it        DD-52, DD-61 to DD-65, DD-70, DD-71, DD-75, DD-82
 `asked`                a command, until the effects of its Answer   all that rewrite answers
 `said`, `objects`      DefineObject and AlterObject, until the      DD-04, DD-11, DD-36, DD-45 to DD-47, DD-50, DD-52,
-                       object is deleted                            DD-78, DD-80, DD-82, QS-33, QS-34
+                       object is deleted                            DD-75, DD-78, DD-80, DD-82, QS-33, QS-34
 `may`                  SetAuthority, until it is taken away         DD-30 to DD-32
 `withheld`             SetAuthority, for good                       DD-31, DD-32
 `starts`               each start, before the records are read      BT-13, DD-05, DD-35, DD-40, DD-44, DD-46, DD-60,

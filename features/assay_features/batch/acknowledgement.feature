@@ -434,6 +434,16 @@ Feature: A batch is acknowledged as a whole
       And "receiver" has seen "m4" to "m5"
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
 
+    @evidence @needs-restart
+    Scenario: After a restart of the broker while a batch fills, a message comes at most once to another receiver
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within 5 s
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+
   @BT-11 @needs-batch-listener
   Rule: With client acknowledgement, one call acknowledges every message that the session has delivered so far
     Line 40.  The call covers the messages of all batches and consumers, whichever message it is called on, and no

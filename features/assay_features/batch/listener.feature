@@ -40,6 +40,18 @@ Feature: A consumer can have a listener that receives batches
         | classic    |
         | simplified |
 
+    @kit @judges-client
+    Scenario: A batch listener that replaces another one gets the messages that come after it, in batches
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 3 and timeout 10000 ms is set on "receiver"
+      And messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And a batch listener of size 3 and timeout 10000 ms is set on "receiver"
+      And messages "m4" to "m6" are sent to the queue
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver receives 2 batches of exactly 3 messages
+
     @evidence
     Scenario: A receiver gets batches after another receiver of its session was closed during a callback
       Given an empty queue "one"

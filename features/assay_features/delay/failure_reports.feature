@@ -480,3 +480,27 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And the staging queue has become empty
       And queue "dlq" is empty
+
+    @evidence
+    Scenario Outline: After the broker <event>, a dead letter whose report was lost is not processed again
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      And the broker <event>
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |

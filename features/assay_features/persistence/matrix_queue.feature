@@ -892,6 +892,26 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-kill @needs-selector @needs-local-transaction
+    Scenario: Non-persistent messages of units of work that a consumer held come once, or not at all, after a kill
+      Given an empty queue
+      And receiver "holder" is waiting on the queue in client mode
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the queue with delivery mode non-persistent, priority 7 and property colour = "red"
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is committed
+      And "holder" has seen "m1" and "m2"
+      And session "work" is closed
+      And the broker is killed and comes back
+      And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
+      And message "after" is sent to the queue with delivery mode non-persistent and property colour = "red"
+      Then "picky" sees "after" exactly once
+      And "picky" sees "m1" and "m2" at most once
+      And "picky" never sees "undone"
+
   @PD-31 @needs-non-persistent
   Rule: Non-persistent messages are not persisted and need not survive a restart
     Lines 50 and 59.  A broker may page messages out to disk and still not persist them, so the scenarios only record
@@ -1050,6 +1070,18 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the queue with delivery mode non-persistent
       And message "heavy" is sent to the queue
       And the broker is restarted
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-selector @needs-local-transaction
+    Scenario: The broker's files do not contain a non-persistent message that a consumer with a selector rolled back
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
+      When message "light" is sent to the queue with delivery mode non-persistent and property colour = "red"
+      And message "heavy" is sent to the queue with property colour = "red"
+      And "picky" receives 2 messages
+      And session "work" is rolled back
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 

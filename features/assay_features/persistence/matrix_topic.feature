@@ -569,6 +569,15 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "heavy" is sent to the topic
       Then "heavy" was flushed to disk before "keeper" saw it
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard @needs-selector @needs-local-transaction
+    Scenario: Two active sharers of a pattern that select together get a message of a unit of work once
+      Given subscriber "left" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "right" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
+      And session "work" in transacted mode
+      When message "heavy" is sent in session "work" to topic "sport/results" with priority 7 and property colour = "red"
+      And session "work" is committed
+      Then "left" and "right" together see "heavy" exactly once
+
   @PD-25 @needs-topic @needs-durable-subscription
   Rule: An inactive durable subscriber gets a persistent message when it becomes active
     Line 44.
@@ -1748,3 +1757,30 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
+
+    @evidence @needs-shared-subscription @needs-selector @needs-local-transaction
+    Scenario: Subscribers that come back to a topic without subscriptions do not get what a unit of work published there
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And subscriber "picky" goes away
+      And subscriber "single" goes away
+      And message "lost" is sent in session "work" to the topic with priority 7 and property colour = "red"
+      And session "work" is committed
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "picky" comes back
+      And subscriber "single" comes back
+      And message "after" is sent to the topic with property colour = "red"
+      Then "left" and "right" together see "after" exactly once
+      And "picky" sees "after" exactly once
+      And "single" sees "after" exactly once
+      And "picky" never sees "lost"
+      And "single" never sees "lost"
+      And "left" never sees "lost"
+      And "right" never sees "lost"

@@ -1549,6 +1549,25 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "evening" comes back
       Then "evening" sees "news" exactly once
 
+    @evidence @needs-client-id @needs-selector @needs-topic-wildcard @needs-non-persistent @needs-local-transaction
+    Scenario: Active clients with subscriptions of one name each get what they select of units of work
+      Given subscriber "one" with durable subscription "news" of client "ann" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "two" with durable subscription "news" of client "bob" on topic "sport/#" for messages with "colour = 'blue'"
+      And subscriber "three" with durable subscription "news" of client "carl" on topic "sport/results" in client mode
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to topic "sport/results" with property colour = "red"
+      And session "work" is rolled back
+      And message "red" is sent in session "work" to topic "sport/results" with delivery mode non-persistent and property colour = "red"
+      And session "work" is committed
+      And message "blue" is sent in session "work" to topic "sport/results" with priority 7 and property colour = "blue"
+      And session "work" is committed
+      Then "one" sees "red" exactly once
+      And "two" sees "blue" exactly once
+      And "three" sees "red" and "blue" exactly once
+      And "one" never sees "blue"
+      And "two" never sees "red"
+      And "one" never sees "undone"
+
   @PD-17 @needs-topic @needs-durable-subscription
   Rule: An unshared durable subscription needs a client id, and no second connection gets a client id in use
     Jakarta Messaging 3.1, sections 8.3.3 and 6.1.2.  A shared durable subscription needs no client id.  The second

@@ -167,6 +167,20 @@ Feature: The persistence of messages on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-reconnect @needs-shared-subscription @needs-topic-wildcard @needs-kill
+    Scenario: The messages of two non-durable sharers of a pattern are gone after a kill, although one had closed its connection
+      Given subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      When message "m1" is sent to topic "sport/news" with the durable header true
+      And message "m2" is sent to topic "sport/news" with the durable header false
+      And the connection of "left" is closed
+      And the broker is killed and comes back
+      And every subscriber is connected again
+      And subscriber "right" starts to receive
+      And message "control" is sent to topic "sport/news" with the durable header true
+      Then "right" sees "control" exactly once
+      And "right" never sees "m1" and "m2"
+
   @QS-32 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
@@ -368,6 +382,19 @@ Feature: The persistence of messages on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-topic-wildcard @needs-kill
+    Scenario: A message with the durable header is there after a kill for subscribers to patterns
+      Given subscriber "all" on topic "sport/#" with quality of service at-least-once and a durable subscription
+      And subscriber "some" on topic "sport/+" with quality of service at-most-once and a durable subscription
+      And subscriber "all" is inactive
+      And subscriber "some" is inactive
+      When messages "m1" and "m2" are sent to topic "sport/news" with the durable header true
+      And the broker is killed and comes back
+      And subscriber "all" comes back
+      And subscriber "some" comes back
+      Then "all" sees "m1" and "m2" exactly once
+      And "some" sees "m1" and "m2" exactly once
+
   @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: *not set* means absent.  If the topic has DEFPSIST(YES), the effect of an explicit false is
@@ -535,6 +562,23 @@ Feature: The persistence of messages on a subscriber's queue
       When message "m1" is sent to the topic with the durable header false
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
+    @evidence @needs-topic-wildcard @needs-shared-subscription
+    Scenario Outline: For subscribers to patterns, DEFPSIST(<inner>) of the message's topic makes it <persistence>
+      Given a topic "sport" with DEFPSIST(<outer>)
+      And a topic "sport/news" with DEFPSIST(<inner>)
+      And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "member", which does not receive yet, on topic "sport/+" with shared subscription "guests", quality of service at-least-once and a durable subscription
+      When the connection of "right" is closed
+      And message "m1" is sent to topic "sport/news" with no durable header
+      Then "m1" on the queue of the subscription to topic "sport/#" is <persistence>
+      And "m1" on the queue of the subscription to topic "sport/+" is <persistence>
+
+      Examples:
+        | outer | inner | persistence    |
+        | NO    | YES   | persistent     |
+        | YES   | NO    | non-persistent |
+
     @evidence @needs-restart
     Scenario: A DEFPSIST value that was set before a restart applies after the restart
       Given a topic with DEFPSIST(NO)
@@ -579,6 +623,20 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is persistent
+
+    @evidence @needs-topic-wildcard @needs-shared-subscription
+    Scenario: With factory settings, a message is non-persistent for sharers of patterns, too
+      Given a topic "sport/news"
+      And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "member", which does not receive yet, on topic "sport/+" with shared subscription "guests", quality of service at-least-once and a durable subscription
+      When the connection of "member" is closed
+      And message "m1" is sent to topic "sport/news" with no durable header
+      And subscriber "member" comes back and does not receive yet
+      And message "m2" is sent to topic "sport/news" with no durable header
+      Then "m1" on the queue of the subscription to topic "sport/#" is non-persistent
+      And "m1" on the queue of the subscription to topic "sport/+" is non-persistent
+      And "m2" on the queue of the subscription to topic "sport/+" is non-persistent
 
   @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Quality, kind of subscription, header and topic together decide the persistence
@@ -691,3 +749,6 @@ Feature: The persistence of messages on a subscriber's queue
       Examples:
         | terms                                                       | header                  | defpsist | persistence    |
         | quality of service at-most-once                             | the durable header true | YES      | non-persistent |
+        | quality of service at-most-once and a durable subscription  | no durable header       | YES      | persistent     |
+        | quality of service at-least-once                            | the durable header true | NO       | persistent     |
+        | quality of service at-least-once and a durable subscription | no durable header       | NO       | non-persistent |

@@ -128,6 +128,18 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When 1100 messages are sent to the topic with quality of service at-most-once
       Then "once" sees each of the many messages exactly once
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario: A message that was sent to one non-durable sharer of a pattern does not go to another
+      Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-most-once
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header true
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to topic "sport/#" with shared subscription "club" and quality of service at-most-once
+      And the connection of "left" is lost
+      And 5 s pass
+      And message "control" is sent to topic "sport/news" with the durable header true
+      Then "right" sees "control" exactly once
+      And "right" never sees "m1" to "m3"
+
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-most-once, a message that has not been received when the connection fails may be lost
     Line 20.  The scenarios record whether the message arrives; it never arrives twice.
@@ -176,6 +188,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
 
       Examples:
         | ended  | terms                                                      |
+        | lost   | quality of service at-most-once                            |
         | closed | quality of service at-most-once and a durable subscription |
 
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription

@@ -246,3 +246,13 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And subscriber "some" comes back
       Then "all" sees "m1" exactly once
       And "some" sees "m1" exactly once
+
+    @evidence @needs-subscription-list @needs-subscription-look @needs-shared-subscription
+    Scenario: After the answer, a non-persistent message is on the queues of sharers, although the sender closes its connection
+      Given a topic
+      And subscriber "left", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once
+      And subscriber "right", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once
+      When message "m1" is sent to the topic with the durable header false
+      And the sender's connection is closed
+      Then sending "m1" is accepted
+      And the queue of the subscription to the topic holds "m1"

@@ -675,6 +675,16 @@ Feature: A subscription exists for its time to live after its application has di
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
 
+    @evidence @needs-topic-wildcard
+    Scenario: A resumed subscription to a pattern has what came meanwhile to each of its topics
+      Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 6 s
+      When the connection of "lasting" is closed
+      And message "m1" is sent to topic "sport/news" with the durable header true
+      And message "m2" is sent to topic "sport/news/today" with the durable header false
+      And subscriber "lasting" comes back 3 s after it left
+      And message "m3" is sent to topic "sport/weather" with the durable header true
+      Then "lasting" sees "m1" to "m3" exactly once
+
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: After its time to live, a subscription and its messages are gone, persistent ones, too
     Line 32.  A subscriber that comes back too late gets a new subscription.

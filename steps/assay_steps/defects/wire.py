@@ -13,11 +13,9 @@ _EXACT = "Only virtual time is exact enough to show the difference."
 BEYOND_THE_WIRE: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            "client-ids-taken-over-a-restart",
             "delay-anew-after-restart",
             "gone-back-at-second-restart",
             "lost-at-second-restart",
-            "restart-replays-publication",
             "second-acknowledgement-unwritten",
             "shared-bound-at-restart",
             "staged-lost-at-second-restart",

@@ -12,6 +12,7 @@ from tests.broker.defects.stories.delays import DELAY_STORIES
 from tests.broker.defects.stories.deliveries import DELIVERY_STORIES
 from tests.broker.defects.stories.failures import FAILURE_STORIES
 from tests.broker.defects.stories.lookalikes import LOOKALIKE_STORIES
+from tests.broker.defects.stories.patterns import PATTERN_STORIES
 from tests.broker.defects.stories.processor import PROCESSOR_STORIES
 from tests.broker.defects.stories.qos import QOS_STORIES
 from tests.broker.defects.stories.reopening import REOPENING_STORIES
@@ -55,6 +56,7 @@ STORIES = (
     *RETURNING_STORIES,
     *LOOKALIKE_STORIES,
     *REOPENING_STORIES,
+    *PATTERN_STORIES,
 )
 
 

@@ -20,7 +20,6 @@ from assay_broker.core.commands import (
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.core.topics.topic_strings import has_wildcards
 from assay_broker.defects.sends import SHIFT, handed_in, is_delayed, is_durable, is_topic, twice
 from assay_broker.defects.shapes import Commands, commands, filters, puts, read
 from assay_broker.defects.view import Sent, View
@@ -62,13 +61,14 @@ def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
     return drop
 
 
-def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False) -> Seams:
+def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = False, in_unit: bool = False) -> Seams:
     """Make filters that store non-persistent messages, so that a restart delivers them once or twice.
 
     Args:
         twice: Whether a restart delivers them twice.
         topic: Whether publications are stored; False for messages to queues.
         delayed: Whether delayed messages are stored; False for undelayed messages.
+        in_unit: True to store only messages of units of work, also those for a waiting receiver of a queue.
     """
     stored: set[str] = set()
 
@@ -78,7 +78,7 @@ def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fal
             return None
         if is_delayed(put, now_ms) is not delayed:
             return None
-        if view.on(target) and not topic:
+        if put.unit is None if in_unit else view.on(target) and not topic:
             return None
         stored.add(message.message_id)
         return (replace(put, message=replace(message, durable=True)),)
@@ -224,8 +224,3 @@ def committed_units(command: Backout | Disconnect, view: View, *, topics: bool) 
     if isinstance(command, Backout):
         return (Commit(command.connection, command.token, command.unit),)
     return (*(Commit(command.connection, None, number) for number in units), command)
-
-
-def is_wide(attach: Attach) -> bool:
-    """Check whether a receiver subscribes to a topic pattern."""
-    return is_topic(attach.address) and has_wildcards(attach.address.name)

@@ -67,6 +67,16 @@ def _returned_on_disk(command: Command, _now_ms: int, view: View) -> Commands | 
     return (command, *written) if returned else None
 
 
+@defect(commands, "rolled-back-non-persistent-on-disk", "PD-31")
+def _rolled_back_on_disk(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """The broker writes a non-persistent message to disk when a unit of work that received it is rolled back."""
+    if not isinstance(command, Backout):
+        return None
+    taken = [one.message for unit in view.ended(command) for one in unit.taken if not one.message.durable]
+    written = handed_in(view, HOLD, *(replace(message, durable=True) for message in taken))
+    return (command, *written) if taken else None
+
+
 @defect(commands, "held-non-persistent-comes-twice", "PD-21")
 def _held_comes_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
     """When a connection is lost, its unacknowledged non-persistent messages return to the queue twice."""
@@ -185,7 +195,14 @@ PERSISTENCE_MATRIX_QUEUE_DEFECTS = (
         text="The broker writes delayed non-persistent messages to disk.",
         apply=lambda: kept_non_persistent(twice=False, delayed=True),
     ),
+    Defect(
+        name="unit-keeps-non-persistent-twice",
+        rules=("PD-22", "PD-31"),
+        text="Non-persistent messages of a unit of work survive a restart and are then delivered twice.",
+        apply=lambda: kept_non_persistent(twice=True, in_unit=True),
+    ),
     _returned_on_disk,
+    _rolled_back_on_disk,
     Defect(
         name="waiting-non-persistent-twice",
         rules=("PD-32",),

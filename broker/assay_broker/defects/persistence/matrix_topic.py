@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -11,9 +11,21 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
+from assay_broker.core.topics.topic_strings import has_wildcards
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import committed_units, text_of, without
-from assay_broker.defects.sends import HOLD, dropped, handed_in, is_delayed, is_durable, is_topic, resent, twice
+from assay_broker.defects.sends import (
+    HOLD,
+    covers,
+    dropped,
+    handed_in,
+    is_delayed,
+    is_durable,
+    is_topic,
+    is_wide,
+    resent,
+    twice,
+)
 from assay_broker.defects.shapes import (
     Commands,
     answers,
@@ -41,6 +53,15 @@ def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) ->
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)
     return twice(put) if hit else None
+
+
+@defect(puts, "unit-twice-to-sharers-of-a-pattern", "PD-24")
+def _twice_to_sharers(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """With two sharers, a durable subscription to a pattern gets each persistent message of a unit of work twice."""
+    if put.unit is None or not put.message.durable:
+        return None
+    wide = [one for one in view.receivers.values() if one.shared and is_durable(one) and is_wide(one)]
+    return twice(put) if sum(covers(one.address, target) for one in wide) > 1 else None
 
 
 def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
@@ -100,19 +121,21 @@ def _selective_dropped() -> Seams:
     return commands(rewrite)
 
 
-@defect(made, "selective-not-on-disk", "PD-23")
-def _selective_not_on_disk() -> Seams:
-    """Messages of durable subscriptions with a selector never reach the disk."""
-    selective: set[str] = set()
+def _not_on_disk(hit: Callable[[SubscriptionDefined], bool]) -> Seams:
+    """Make filters that do not write the messages of some durable subscriptions.
+
+    Args:
+        hit: Chooses the subscriptions.
+    """
+    homes: set[str] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:
-        found = (record for record in records if isinstance(record, SubscriptionDefined) and record.selector)
-        selective.update(_home(subscription) for subscription in found)
+        homes.update(_home(record) for record in records if isinstance(record, SubscriptionDefined) and hit(record))
         return tuple(records)
 
     def written(records: Sequence[Record]) -> tuple[Record, ...]:
         return tuple(
-            record for record in learn(records) if not isinstance(record, MessageStored) or record.home not in selective
+            record for record in learn(records) if not isinstance(record, MessageStored) or record.home not in homes
         )
 
     return Seams(written=written, read=learn)
@@ -251,6 +274,7 @@ def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
 
 PERSISTENCE_MATRIX_TOPIC_DEFECTS = (
     _twice_to_one_durable,
+    _twice_to_sharers,
     Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),
@@ -267,7 +291,18 @@ PERSISTENCE_MATRIX_TOPIC_DEFECTS = (
     _empty_subscriptions_lost,
     _twice_to_live,
     _selective_dropped,
-    _selective_not_on_disk,
+    Defect(
+        name="selective-not-on-disk",
+        rules=("PD-23",),
+        text="Messages of durable subscriptions with a selector never reach the disk.",
+        apply=lambda: _not_on_disk(lambda subscription: bool(subscription.selector)),
+    ),
+    Defect(
+        name="pattern-not-on-disk",
+        rules=("PD-23", "QS-32"),
+        text="Messages of durable subscriptions to patterns never reach the disk.",
+        apply=lambda: _not_on_disk(lambda subscription: has_wildcards(subscription.topic.name)),
+    ),
     _shared_lost,
     _rolled_back_consumed,
     _live_persisted,

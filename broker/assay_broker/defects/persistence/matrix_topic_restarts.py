@@ -6,13 +6,21 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.commands import Attach, Command, Commit, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.records import Record, RetainedSet, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import altered_body, kept_non_persistent, non_persistent_twice, replays
-from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic
+from assay_broker.defects.sends import (
+    dropped,
+    handed_in,
+    is_delayed,
+    is_durable,
+    is_topic,
+    read_back,
+    written_down,
+)
 from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -50,6 +58,23 @@ def _replays_unclaimed() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "committed-publication-kept", "PD-34")
+def _keeps_committed() -> Seams:
+    """If a topic has no subscriber, the broker keeps what a unit of work published for the next non-durable one."""
+    kept: dict[Address, Message] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Commit):
+            sent = (one for unit in view.ended(command) for one in unit.sent)
+            kept.update((one.target, one.message) for one in sent if is_topic(one.target) and not view.on(one.target))
+        if not isinstance(command, Attach) or is_durable(command):
+            return None
+        message = kept.pop(command.address, None)
+        return None if message is None else (command, *handed_in(view, command.address, message))
+
+    return commands(rewrite)
+
+
 def _refuses_after_restart(*, selecting: bool) -> Seams:
     """Make filters that refuse publications on the topics of durable subscriptions that a restart brought back.
 
@@ -80,17 +105,17 @@ def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver
     return drop
 
 
-@defect(made, "restart-replays-publication", "PD-27")
+@defect(made, "restart-replays-publication", "PD-26", "PD-27", "PD-31")
 def _restart_replays() -> Seams:
-    """After a restart, a topic's first non-durable subscriber gets the last publication from before the restart."""
+    """After a restart, a topic's first non-durable subscriber gets the last publication, which was written to disk."""
     last: dict[Address, Message] = {}
     armed: dict[Address, Message] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put):
-            target = view.target(command)
-            if target is not None and is_topic(target) and (command.message.delivery_time_ms or 0) <= now_ms:
-                last[target] = command.message
+        target = view.target(command)
+        if isinstance(command, Put) and target is not None and is_topic(target) and not is_delayed(command, now_ms):
+            last[target] = command.message
+            return (command, *written_down(view, command.message, target))
         if not isinstance(command, Attach) or is_durable(command):
             return None
         message = armed.pop(command.address, None)
@@ -100,6 +125,7 @@ def _restart_replays() -> Seams:
 
     def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
         armed.update(last)
+        armed.update((one.reply_to, one) for one in read_back(records) if one.reply_to is not None)
         return tuple(records)
 
     return filters(rewrite, read=start)
@@ -201,6 +227,7 @@ PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS = (
         apply=lambda: _refuses_after_restart(selecting=False),
     ),
     _replays_unclaimed,
+    _keeps_committed,
     _restart_replays,
     _replaced_back,
     _full_ends_fan_out,

@@ -23,8 +23,7 @@ from assay_broker.core.effects import Deliver
 from assay_broker.core.records import Record, SubscriptionRemoved
 from assay_broker.core.topics.topic_strings import SEPARATOR, has_wildcards
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.filters import is_wide
-from assay_broker.defects.sends import is_durable, is_topic, twice
+from assay_broker.defects.sends import is_durable, is_topic, is_wide, twice
 from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams

@@ -10,8 +10,8 @@ from assay_broker.core.commands import Attach, Command, Detach, Put, Stored, Sto
 from assay_broker.core.effects import Answer
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.filters import after_refusal, is_wide, replays
-from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic, resent
+from assay_broker.defects.persistence.filters import after_refusal, replays
+from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic, is_wide, resent
 from assay_broker.defects.shapes import Commands, commands, filters, puts, read, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Unsubscribe
-from assay_broker.core.effects import Answer
+from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put, Unsubscribe
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.sends import handed_in, is_durable
+from assay_broker.defects.sends import handed_in, is_durable, read_back, written_down
 from assay_broker.defects.shapes import Commands, commands, filters, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -200,6 +200,30 @@ def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> 
     return replace(answer, refused=refused(Mqrc.SUBSCRIPTION_IN_USE, "Another client shares the subscription."))
 
 
+@defect(made, "unit-reaches-one-namesake", "PD-16")
+def _one_namesake() -> Seams:
+    """A message of a unit of work reaches only one of several clients' subscriptions of the same name."""
+    in_units: set[str | None] = set()
+    first: dict[tuple[str | None, str | None], str | None] = {}
+
+    def note(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Put) and command.unit is not None:
+            in_units.add(command.message.message_id)
+        return None
+
+    def reach(delivery: Deliver, view: View) -> Deliver | None:
+        receiver, client, id_ = (
+            view.receiver(delivery),
+            view.client_id(delivery.connection),
+            delivery.message.message_id,
+        )
+        if receiver is None or id_ not in in_units or not is_durable(receiver) or receiver.shared:
+            return delivery
+        return delivery if first.setdefault((id_, receiver.name), client) == client else None
+
+    return filters(note, delivery=reach)
+
+
 @defect(made, "client-ids-taken-over-a-restart", "PD-17")
 def _taken_over_a_restart() -> Seams:
     """After a restart, the broker refuses a client id that a connection had when the broker ended."""
@@ -207,11 +231,14 @@ def _taken_over_a_restart() -> Seams:
     taken: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Connect):
+        if isinstance(command, Connect) and command.client_id is not None:
             connected.add(command.client_id)
-        elif isinstance(command, Disconnect) and command.clean:
-            connected.discard(view.client_id(command.connection))
-        return None
+            return (command, *written_down(view, Message(correlation_id=command.client_id, body="connected")))
+        client = view.client_id(command.connection) if isinstance(command, Disconnect) and command.clean else None
+        if client is None:
+            return None
+        connected.discard(client)
+        return (command, *written_down(view, Message(correlation_id=client, body="gone")))
 
     def told(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
         if not isinstance(asked, Connect) or asked.client_id is None or asked.client_id not in taken:
@@ -219,6 +246,8 @@ def _taken_over_a_restart() -> Seams:
         return replace(answer, refused=refused(Mqrc.IDENTITY_MISMATCH, "The client id is in use."))
 
     def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        for one in read_back(records):
+            (taken.add if one.body == "connected" else taken.discard)(one.correlation_id)
         taken.update(connected)
         return tuple(records)
 
@@ -286,6 +315,7 @@ PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS = (
     _any_case,
     _joined,
     _of_one_client,
+    _one_namesake,
     _taken_over_a_restart,
     _namesake_handed_over,
 )

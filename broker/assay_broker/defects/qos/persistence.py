@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.commands import Attach, Command, Put
-from assay_broker.core.objects.model import Kind, Namespace
+from assay_broker.core.objects.model import Kind, Namespace, Value
+from assay_broker.core.topics.topic_strings import has_wildcards, levels
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import is_light, lasts, nonpersistent_where
-from assay_broker.defects.sends import change_of, dropped, is_durable, is_topic, resent
+from assay_broker.defects.sends import change_of, covers, dropped, is_durable, is_topic, is_wide, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -19,9 +21,9 @@ from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
 
 
-@defect(commands, "qos0-shared-persistent", "QS-30")
+@defect(commands, "qos0-shared-persistent", "QS-06", "QS-07", "QS-30")
 def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """On shared non-durable at-most-once subscriptions, messages have the persistence that their sender sets."""
+    """On shared non-durable subscriptions, the broker treats at-most-once receivers as at-least-once ones."""
     if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
         return (replace(command, settled=False),)
     return None
@@ -43,7 +45,7 @@ def _as_the_first() -> Seams:
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
     """Make filters that change the durable header of publications to topics with certain MQ Light receivers.
 
-    A receiver that has ended still counts.
+    A receiver of a pattern counts for each topic that matches the pattern.  A receiver that has ended still counts.
 
     Args:
         given: The value of the header to change; None for publications without the header.
@@ -58,7 +60,8 @@ def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], b
         target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not given:
             return None
-        if not any(hit(attach) for attach in known.get(target, {}).values()):
+        there = (attach for address, found in known.items() if covers(address, target) for attach in found.values())
+        if not any(hit(attach) for attach in there):
             return None
         return resent(command, durable=instead)
 
@@ -98,6 +101,16 @@ def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
     return None
 
 
+@defect(commands, "pattern-share-outlives-a-stop", "QS-31")
+def _share_survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A shared non-durable at-least-once subscription to a pattern survives a stop of the queue manager."""
+    if not isinstance(command, Attach) or not command.shared or not is_light(command) or not is_wide(command):
+        return None
+    if command.settled or is_durable(command):
+        return None
+    return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
+
+
 @defect(puts, "at-most-once-joins-a-share", "QS-30")
 def _joins_a_share(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
     """Messages on a non-durable share are non-persistent if the last sharer to join has at-most-once quality."""
@@ -122,20 +135,25 @@ def _settled_non_persistent(put: Put, target: Address, _now_ms: int, _view: View
     return resent(put, durable=False)
 
 
+def _set(view: View) -> dict[Value | None, bool]:
+    """Return the DEFPSIST of each topic that has YES (True) or NO (False), by topic string."""
+    return {
+        said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
+        for said in view.objects.values()
+        if said.get("DEFPSIST") in {"YES", "NO"}
+    }
+
+
 def _above(topic: Address, view: View) -> list[bool]:
     """Return the DEFPSIST of each level above a topic, the topmost level first: True for YES, False for NO.
 
     Levels with neither value are left out.  The list is empty for a topic that has YES or NO itself.
     """
-    says = {
-        said.get("TOPICSTR"): said["DEFPSIST"] == "YES"
-        for said in view.objects.values()
-        if said.get("DEFPSIST") in {"YES", "NO"}
-    }
+    says = _set(view)
     if topic.name in says:
         return []
-    levels = topic.name.split("/")
-    names = ("/".join(levels[:depth]) for depth in range(1, len(levels)))
+    steps = levels(topic.name)
+    names = ("/".join(steps[:depth]) for depth in range(1, len(steps)))
     return [says[name] for name in names if name in says]
 
 
@@ -159,6 +177,19 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
     return commands(rewrite)
 
 
+@defect(puts, "defpsist-where-the-pattern-begins", "QS-33")
+def _of_the_pattern(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
+    """For a subscriber to a pattern, the DEFPSIST of the topic before the pattern's first wildcard decides."""
+    if put.message.durable is not None:
+        return None
+    wide = (
+        attach.address.name for attach in view.receivers.values() if is_wide(attach) and covers(attach.address, target)
+    )
+    begins = {"/".join(takewhile(lambda level: not has_wildcards(level), levels(pattern))) for pattern in wide}
+    chosen = next((says for topic, says in _set(view).items() if topic in begins), None)
+    return None if chosen is None else resent(put, durable=chosen)
+
+
 @defect(made, "defpsist-above-remembered", "QS-33")
 def _remembered() -> Seams:
     """A topic inherits the DEFPSIST that its parent had when a client first subscribed to the topic."""
@@ -172,8 +203,8 @@ def _two_objects(put: Put, target: Address, _now_ms: int, view: View) -> Command
     if not is_topic(target) or put.message.durable is not None:
         return None
     says = {said.get("TOPICSTR"): said["DEFPSIST"] for said in view.objects.values() if "DEFPSIST" in said}
-    levels = target.name.split("/")
-    names = ("/".join(levels[:depth]) for depth in range(len(levels), 0, -1))
+    steps = levels(target.name)
+    names = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
     nearest = [says[name] for name in names if name in says][:2]
     return resent(put, durable=False) if nearest == ["ASPARENT", "ASPARENT"] else None
 
@@ -249,6 +280,7 @@ QOS_PERSISTENCE_DEFECTS = (
         apply=lambda: _says(given=True, instead=False, hit=lambda attach: not _once(attach) and not is_durable(attach)),
     ),
     _survives,
+    _share_survives,
     Defect(
         name="header-ignored",
         rules=("QS-32", "QS-36"),
@@ -288,6 +320,7 @@ QOS_PERSISTENCE_DEFECTS = (
         text="A topic inherits DEFPSIST from the topmost level that sets it, not from the nearest.",
         apply=lambda: _of_levels(lambda _topic, above: above[0] if above else None),
     ),
+    _of_the_pattern,
     _remembered,
     _two_objects,
     _deleted_decides,

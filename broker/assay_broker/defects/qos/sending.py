@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.commands import Attach, Command, Disconnect, Put
 from assay_broker.core.effects import Answer, Effect, Persist
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.qos.filters import lasts
+from assay_broker.defects.qos.filters import is_light, lasts
 from assay_broker.defects.sends import dropped, handed_in, is_topic
 from assay_broker.defects.shapes import Commands, commands, filters, puts
 from assay_broker.defects.view import View
@@ -81,6 +81,31 @@ def _queued_later() -> Seams:
     return filters(rewrite, read=start)
 
 
+@defect(made, "queued-for-sharers-after-the-answer", "QS-04")
+def _lost_with_the_sender() -> Seams:
+    """A non-persistent publication for sharers is lost if its sender disconnects within a second of the answer."""
+    waiting: list[tuple[int, int, Address, Message]] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Disconnect):
+            waiting[:] = [one for one in waiting if one[1] != command.connection or one[0] <= now_ms]
+        due = [one for one in waiting if one[0] <= now_ms]
+        waiting[:] = [one for one in waiting if one not in due]
+        late = tuple(put for _, _, to, message in due for put in handed_in(view, to, message))
+        target = view.target(command)
+        sharers = any(is_light(attach) and attach.shared for attach in view.on(target))
+        if isinstance(command, Put) and target is not None and sharers and command.message.durable is False:
+            waiting.append((now_ms + _LATE_MS, command.connection, target, command.message))
+            return (*late, dropped(command, now_ms))
+        return (*late, command) if late else None
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        waiting.clear()
+        return tuple(records)
+
+    return filters(rewrite, read=start)
+
+
 def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
     """Make filters that answer some publications before they are on disk.
 
@@ -117,6 +142,7 @@ QOS_SENDING_DEFECTS = (
     ),
     _forgotten_for_several,
     _queued_later,
+    _lost_with_the_sender,
     Defect(
         name="later-publication-not-awaited",
         rules=("QS-04",),

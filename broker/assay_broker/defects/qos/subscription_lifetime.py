@@ -18,7 +18,7 @@ from assay_broker.defects.qos.subscription_filters import (
     opened_of,
     reopened,
 )
-from assay_broker.defects.sends import unheard
+from assay_broker.defects.sends import covers, dropped, is_wide, unheard
 from assay_broker.defects.shapes import Commands, commands
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -125,6 +125,27 @@ def _missed_twice() -> Seams:
     return commands(twice)
 
 
+@defect(made, "absent-pattern-keeps-one-topic", "QS-21")
+def _one_topic() -> Seams:
+    """While its subscriber is away, a subscription to a pattern keeps messages of only one topic."""
+    away: dict[Address, Address | None] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        away.update((one.address, None) for one in view.leaving(command) if lasts(one) and is_wide(one))
+        if isinstance(command, Attach):
+            away.pop(command.address, None)
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None:
+            return None
+        for pattern in [one for one in away if covers(one, target)]:
+            away[pattern] = away[pattern] or target
+            if away[pattern] != target:
+                return (dropped(command, now_ms),)
+        return None
+
+    return commands(rewrite)
+
+
 QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
     _stays,
     Defect(
@@ -172,6 +193,7 @@ QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
     _zero_lives,
     _first_value_stays,
     _missed_twice,
+    _one_topic,
     Defect(
         name="ttl-in-seconds",
         rules=("QS-20",),

@@ -143,6 +143,17 @@ class _FirstSizeStays(ConsumerFilter):
         return super().listen_batch(script, size if self._size is None else self._size, timeout_ms)
 
 
+class _ReplacementGetsSingles(ConsumerFilter):
+    """A batch listener that replaces another one gets batches of one message."""
+
+    _has = False
+
+    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+        replaces = self._has and script is not None
+        self._has = script is not None
+        return super().listen_batch(script, min(1, size) if replaces else size, timeout_ms)
+
+
 class _ReceivesBesideBatches(ConsumerFilter):
     """A receive call on a receiver with a listener returns no message and is not refused."""
 
@@ -237,6 +248,7 @@ BATCH_LISTENER_DEFECTS = (
     at_port(consuming, _NeverTakenAway, "listeners-never-taken-away", "BT-03"),
     at_port(consuming, _DeafAfterwards, "deaf-after-a-listener", "BT-03"),
     at_port(consuming, _FirstSizeStays, "first-batch-size-stays", "BT-03"),
+    at_port(consuming, _ReplacementGetsSingles, "replacing-listener-gets-singles", "BT-01", "BT-06"),
     at_port(consuming, _ReceivesBesideBatches, "receives-beside-batches", "BT-03"),
     at_port(consuming, _SenselessTaken, "senseless-batches-taken", "BT-14"),
     at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),

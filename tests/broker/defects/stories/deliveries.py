@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q, Story
 
 from assay_sdk import driver
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import Address, AddressKind, Message
 
 
 def subscriptions(story: Story) -> None:
@@ -240,6 +240,38 @@ def a_queue_whose_users_leave(story: Story) -> None:
     story.run(1_000)
 
 
+def units_to_subscribers(story: Story) -> None:
+    """Run a story of units of work that publish to namesakes, to sharers of a pattern, and to nobody."""
+    below = Address(AddressKind.TOPIC, "T/#")
+    sender, late = story.client("sender"), story.client("late")
+    sender.submit(driver.Begin(sender.token(), 1, 1))
+    sender.put("for nobody", 2, unit=1)
+    sender.submit(driver.Commit(sender.token(), 1))
+    late.listen(3, TOPIC)
+    late.close(3)
+    for name in ("ann", "bob"):
+        client = story.client(name, name)
+        client.listen(3, TOPIC, DURABLE, "news")
+        client.listen(4, below, SHARED_DURABLE, "club")
+    for name in ("left", "right"):
+        story.client(name).listen(3, below, SHARED_DURABLE, "everybody's")
+    sender.submit(driver.Begin(sender.token(), 1, 2))
+    sender.put("for all", 2, unit=2)
+    sender.submit(driver.Commit(sender.token(), 2))
+    story.run(10)
+
+
+def light_and_rolled_back(story: Story) -> None:
+    """Run a story of a unit of work that receives a non-persistent message and is rolled back."""
+    one = story.client("one")
+    one.listen(3, Q)
+    one.put("light", durable=False)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.submit(driver.Enlist(one.token(), 3, one.held(3, 1), 1))
+    one.submit(driver.Rollback(one.token(), 1))
+    story.run(10)
+
+
 DELIVERY_STORIES = (
     a_queue_whose_users_leave,
     bodies_over_a_restart,
@@ -253,4 +285,6 @@ DELIVERY_STORIES = (
     many_at_once,
     units_over_a_kill,
     two_restarts,
+    units_to_subscribers,
+    light_and_rolled_back,
 )

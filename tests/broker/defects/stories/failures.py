@@ -188,4 +188,30 @@ def publications(story: Story) -> None:
     office.browse()
 
 
-FAILURE_STORIES = (undeliverable, tried_again, reports_without_a_place, publications)
+def report_lost_before_a_restart(story: Story) -> None:
+    """Run a story of a restart after a message became a dead letter and no queue could take its report."""
+    office, one = Office(story), story.client("one")
+    office.define("Q", "REPLIES", "DLQ")
+    office.dead_letters("DLQ")
+    office.alter("DLQ", MAXDEPTH=1)
+    now_ms = story.runner.clock.wall_ns() // MS
+    message = Message(
+        message_id="dead",
+        body="dead",
+        durable=False,
+        delivery_time_ms=now_ms + 50,
+        reply_to=REPLIES,
+        properties={WHOLE_REPORT: int(Mqro.EXCEPTION)},
+    )
+    one.submit(driver.Send(one.token(), 1, message))
+    office.alter("Q", PUT="DISABLED")
+    office.alter("REPLIES", PUT="DISABLED")
+    story.run(100)
+    story.queue_manager.restart()
+    office = Office(story)
+    office.alter("Q", PUT="ENABLED")
+    story.client("late").listen(3, Address(AddressKind.QUEUE, "Q"))
+    story.run(100)
+
+
+FAILURE_STORIES = (undeliverable, tried_again, reports_without_a_place, publications, report_lost_before_a_restart)

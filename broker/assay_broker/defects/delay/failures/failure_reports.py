@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
+from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import options
 from assay_broker.core.records import Record
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.defects.delay.failures.outcomes import outcome_cells
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import is_delayed, is_staged, with_options
-from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, puts, read, shown
+from assay_broker.defects.sends import (
+    handed_in,
+    is_delayed,
+    is_staged,
+    read_back,
+    with_options,
+    written_down,
+)
+from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, filters, puts, read, shown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -88,6 +97,36 @@ def _dead_letter_report_bare(described: Described) -> Described:
     return replace(described, message=replace(described.message, body=None))
 
 
+@defect(made, "processed-again-after-restart", "DD-75")
+def _processed_again() -> Seams:
+    """After a restart, the broker again puts a non-persistent message whose report no queue could take."""
+    noted: set[str] = set()
+    again: dict[Address, Message] = {}
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        again.update((one.reply_to, one) for one in read_back(records) if one.reply_to is not None)
+        return tuple(records)
+
+    def is_lost(sent: Sent, now_ms: int, view: View) -> bool:
+        to, message = sent.message.reply_to, sent.message
+        refused = to is not None and view.said_of(to).get("PUT") == "DISABLED"
+        return refused and message.durable is False and Mqro.EXCEPTION in options(message) and sent.due_ms < now_ms
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        lost = {id_: one for id_, one in view.delayed.items() if id_ not in noted and is_lost(one, now_ms, view)}
+        noted.update(lost)
+        notes = [note for one in lost.values() for note in written_down(view, plain(one.message), one.target)]
+        message = again.pop(command.address, None) if isinstance(command, Attach) else None
+        if isinstance(command, Attach) and message is not None:
+            return (*notes, command, *handed_in(view, command.address, message))
+        return (*notes, command) if notes else None
+
+    def plain(message: Message) -> Message:
+        return with_options(message, Mqro(0))
+
+    return filters(rewrite, read=start)
+
+
 FAILURE_REPORTS_DEFECTS = (
     Defect(
         name="exception-report-missing",
@@ -145,4 +184,5 @@ FAILURE_REPORTS_DEFECTS = (
     _plain_reports,
     _replies_to_the_first,
     _dead_letter_report_bare,
+    _processed_again,
 )
