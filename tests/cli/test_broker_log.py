@@ -15,7 +15,7 @@ from assay_evidence.reader import read_journals
 from assay_features import load_catalogue
 
 KILLED = (
-    "delay/early.feature::The broker <event> during a delay of an hour, and the message does not come afterwards"
+    "delay/early.feature::If the broker <event> during a message's delay of an hour, the message does not come early"
     "[is killed and comes back]"
 )
 

@@ -18,7 +18,7 @@ from assay_adapters.known import KnownOutcomesError, read_outcomes
 from assay_evidence.verdicts import Verdict
 from assay_reports import RunEvidence, read_run
 
-SMALLEST = "delay/early.feature::The shortest delay of one millisecond counts"
+SMALLEST = "delay/early.feature::With the shortest delay, 1 ms, a non-persistent message does not come early"
 ENTRY = {
     "scenario": SMALLEST,
     "verdict": "fail",

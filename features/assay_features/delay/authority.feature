@@ -1,4 +1,4 @@
-Feature: The authority that a delayed message needs, and the time of the check
+Feature: A delayed send needs authority for its target, which the broker checks at the send
   IBM MQ, JMS 2.0 delivery delay, lines 25 and 33.
 
   @DD-30 @needs-delivery-delay @needs-admin @needs-authority
@@ -7,13 +7,13 @@ Feature: The authority that a delayed message needs, and the time of the check
     authorities that later steps grant.  No line gives the reason code; only our own broker must give
     MQRC_NOT_AUTHORIZED.
 
-    Scenario: Without authority to put to the target the send fails
+    Scenario: A delayed send by a user without authority to put to the target fails
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
-    Scenario Outline: Authority to <right> the target is not enough
+    Scenario Outline: A user who may only <right> the target cannot send a delayed message to it
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may <right> the queue
@@ -32,7 +32,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
-    Scenario: Another user's authority does not count
+    Scenario: A delayed send fails if only another user has authority to put to the target
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "bob" may put to the queue
@@ -40,7 +40,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is refused to a user who lacks authority
 
     @evidence @own-instance
-    Scenario: With authority on the target, and none on the staging queue, the message is delivered
+    Scenario: A delayed message is delivered if its sender has authority on the target but not on the staging queue
       Given an empty queue
       And the queue is withheld from ordinary users
       And the staging queue is withheld from ordinary users
@@ -50,7 +50,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the queue holds "m1"
 
     @needs-topic @own-instance
-    Scenario: Without authority to publish on the target the send fails
+    Scenario: A delayed publication by a user without authority to publish to the topic fails
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -59,7 +59,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is refused to a user who lacks authority
 
     @evidence @needs-topic @own-instance
-    Scenario: With authority on the topic, and none on the staging queue, the publication is delivered
+    Scenario: A delayed publication is delivered if its sender has authority on the topic but not on the staging queue
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -71,14 +71,14 @@ Feature: The authority that a delayed message needs, and the time of the check
       And "reader" sees "news" exactly once
 
     @needs-non-persistent
-    Scenario: Without authority to put to the target the send of a non-persistent message fails
+    Scenario: A non-persistent delayed send by a user without authority to put to the target fails
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused to a user who lacks authority
 
     @kit
-    Scenario: The authority on the named alias counts
+    Scenario: A delayed send to an alias needs authority on this alias, not on its queue
       Given a queue with MAXDEPTH(10)
       And an alias "open" for the queue
       And an alias "closed" for the queue
@@ -92,7 +92,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the queue holds "m2"
 
     @control
-    Scenario: With authority on the target the message is delivered
+    Scenario: A delayed message is delivered if its sender has authority on the target
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -101,7 +101,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the queue holds "m1"
 
     @control @needs-topic @own-instance
-    Scenario: With authority on the topic the publication is delivered
+    Scenario: A delayed publication is delivered if its sender has authority on the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -112,7 +112,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And "reader" sees "news" exactly once
 
     @needs-topic @own-instance
-    Scenario: Authority to subscribe to the topic is not enough
+    Scenario: A user who may only subscribe to the topic cannot send a delayed publication to it
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
@@ -120,7 +120,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
-    Scenario: A producer without a destination is refused at its send
+    Scenario: A delayed send by a producer without a destination fails if its user has no authority on the queue
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
@@ -131,7 +131,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is refused to a user who lacks authority
 
     @needs-topic @own-instance
-    Scenario: A producer without a destination is refused at its publication
+    Scenario: A delayed publication by a producer without a destination fails if its user has no authority on the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
@@ -143,7 +143,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is refused to a user who lacks authority
 
     @needs-local-transaction
-    Scenario: A producer without a destination is refused in a unit of work too
+    Scenario: In a unit of work, a delayed send by a producer without a destination fails if its user has no authority
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
@@ -153,7 +153,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       When producer "any" sends message "m1" to the queue
       Then it is refused to a user who lacks authority
 
-    Scenario: Authority that a user gets between two tries counts for the second try
+    Scenario: Authority that a user gets after a refused send counts for the user's next send
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
@@ -189,7 +189,7 @@ Feature: The authority that a delayed message needs, and the time of the check
         | is killed and comes back |
 
     @kit @needs-local-transaction
-    Scenario Outline: The authority of a producer in <ack> mode is checked again at each send
+    Scenario Outline: At each send in <ack> mode, our broker checks again whether the user may put to the queue
       IBM MQ checks it when a queue is opened.  Our broker checks it at each send, so that a revocation counts at once.
 
       Given an empty queue
@@ -211,7 +211,7 @@ Feature: The authority that a delayed message needs, and the time of the check
         | transacted |
 
     @kit @needs-topic @own-instance
-    Scenario: The authority of a producer on a topic is checked again at each send
+    Scenario: At each send to a topic, our broker checks again whether the user may publish to the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
@@ -238,14 +238,14 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the staging queue does not show "m1"
 
     @kit
-    Scenario: Our broker says that the authority is lacking
+    Scenario: Our broker's reason for refusing a delayed send without authority is MQRC_NOT_AUTHORIZED
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_NOT_AUTHORIZED
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work a send without authority fails too
+    Scenario: In a branch of a global unit of work, a delayed send by a user without authority fails
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
@@ -257,7 +257,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is refused to a user who lacks authority
 
     @evidence @needs-local-transaction
-    Scenario: After a rollback, every send without authority fails, whatever its delay
+    Scenario: After a refused delayed send and a rollback, an undelayed send without authority fails, too
       Given an empty queue
       And an empty queue "open"
       And the queue is withheld from ordinary users
@@ -279,7 +279,7 @@ Feature: The authority that a delayed message needs, and the time of the check
   Rule: No authority is checked when the delay is over
     Line 25: at that time, the queue manager itself opens the target, or the dead-letter queue in its place.
 
-    Scenario: If the sender loses its authority during the delay, the authority is not checked again
+    Scenario: A delayed message is delivered even if its sender loses its authority during the delay
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -288,14 +288,14 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: The target takes the message although all users lose their authority on it during the delay
+    Scenario: A delayed message is delivered even if all users lose their authority on its target during the delay
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue is withheld from ordinary users
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: An alias that is altered to a queue without authority for the sender puts the message there
+    Scenario: A delayed message is delivered to the new queue of its alias even if the sender has no authority there
       Given a queue "open" with MAXDEPTH(10)
       And a queue "closed" with MAXDEPTH(10)
       And an alias "front" for queue "open"
@@ -307,7 +307,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the staging queue does not hold "m1"
 
     @needs-topic @own-instance
-    Scenario: If the publisher loses its authority during the delay, the authority is not checked again
+    Scenario: A delayed publication is delivered even if its publisher loses its authority during the delay
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -318,7 +318,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then "reader" sees "news" exactly once
 
     @evidence
-    Scenario Outline: If the sender loses its authority and the broker <event>, the authority is not checked again
+    Scenario Outline: A delayed message is delivered even if its sender loses its authority and the broker <event>
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -347,7 +347,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
     @evidence @needs-non-persistent
-    Scenario: If the sender loses its authority during the delays of two messages, both come
+    Scenario: Two delayed messages are delivered even if their sender loses its authority during the delays
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue

@@ -7,7 +7,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
     its CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of its queue.  The document
     leaves open whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
-    Scenario Outline: A <style> producer with a delay of <delay> sends to a clustered queue with DEFBIND(<defbind>)
+    Scenario Outline: A clustered queue with DEFBIND(<defbind>) refuses a <style> producer's message with a delay of <delay>
       Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
@@ -25,12 +25,12 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | simplified | GROUP   | 1 ms  | runtime   |
         | simplified | GROUP   | 5 s   | runtime   |
 
-    Scenario: A clustered queue without a DEFBIND of its own has DEFBIND(OPEN), which is not NOTFIXED
+    Scenario: A clustered queue that is defined without DEFBIND refuses a delayed message, because OPEN is the default
       Given a queue with CLUSTER(SHOP)
       When a message is sent to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A queue in the clusters of a list with DEFBIND(<defbind>) is clustered, too
+    Scenario Outline: A queue with DEFBIND(<defbind>) and a list of clusters (CLUSNL) refuses a delayed message
       Given a queue with CLUSNL(SHOPS) DEFBIND(<defbind>)
       When a message is sent to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
@@ -40,7 +40,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | OPEN    |
         | GROUP   |
 
-    Scenario Outline: A <style> producer without a destination sends to a clustered queue with DEFBIND(<defbind>)
+    Scenario Outline: A clustered queue with DEFBIND(<defbind>) refuses a delayed message of a <style> producer without a destination
       Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -52,7 +52,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | classic    | OPEN    | checked   |
         | simplified | GROUP   | runtime   |
 
-    Scenario: A queue whose DEFBIND is altered to OPEN refuses the next producer
+    Scenario: A clustered queue whose DEFBIND is altered to OPEN refuses the next producer's delayed message
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "one" is sent to the queue with a delivery delay of 1 h
       And the queue is altered to DEFBIND(OPEN)
@@ -61,14 +61,14 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And sending "two" is refused with MQRC_OPTIONS_ERROR
 
     @evidence @needs-restart
-    Scenario: After a restart, a queue whose DEFBIND was altered to OPEN still refuses a delayed message
+    Scenario: After a restart, a clustered queue whose DEFBIND was altered to OPEN still refuses a delayed message
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And the queue has been altered to DEFBIND(OPEN)
       When the broker is restarted
       And message "one" is sent to the queue with a delivery delay of 1 h
       Then sending "one" is refused with MQRC_OPTIONS_ERROR
 
-    Scenario: A queue whose DEFBIND is altered to NOTFIXED takes a message of the next producer
+    Scenario: A clustered queue whose DEFBIND is altered to NOTFIXED accepts the next producer's delayed message
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And a receiver is waiting on the queue
       When message "one" is sent to the queue with a delivery delay of 1 s
@@ -93,7 +93,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | simplified |
 
     @control
-    Scenario Outline: A delayed message to a queue in no cluster with DEFBIND(<defbind>) comes
+    Scenario Outline: A delayed message to a queue with DEFBIND(<defbind>) that is in no cluster is delivered
       Given a queue with DEFBIND(<defbind>)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -107,7 +107,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | NOTFIXED |
 
     @control
-    Scenario Outline: A message with a delay of 0 to a clustered queue with DEFBIND(<defbind>) comes
+    Scenario Outline: A message with a delay of 0 to a clustered queue with DEFBIND(<defbind>) is delivered
       Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       And a receiver is waiting on the queue
       When message "now" is sent to the queue with a delivery delay of 0 ms
@@ -121,7 +121,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | NOTFIXED |
 
     @evidence
-    Scenario: After the refusal, neither queue holds the message
+    Scenario: A refused delayed message is neither on the clustered queue nor on the staging queue
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an empty queue "plain"
       When message "control" is sent to queue "plain" with a delivery delay of 1 h
@@ -149,7 +149,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And the receiver sees "slow" exactly once
 
     @kit @judges-broker @needs-checks-off
-    Scenario Outline: The broker refuses a delayed message to a clustered queue with DEFBIND(<defbind>) from a client that does not check
+    Scenario Outline: With the client's checks off, the broker refuses a delayed message to a clustered queue with DEFBIND(<defbind>)
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       When a message is sent to the queue with a delivery delay of 1 s
@@ -161,14 +161,14 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP   |
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: The broker refuses a delayed non-persistent message from a client that does not check
+    Scenario: With the client's checks off, the broker refuses a delayed non-persistent message to a clustered queue
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       When a message is sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off
-    Scenario: The broker refuses a delayed message to an alias with DEFBIND(OPEN) from a client that does not check
+    Scenario: With the client's checks off, the broker refuses a delayed message to an alias with DEFBIND(OPEN)
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And an alias "front" for the queue with DEFBIND(OPEN)
@@ -176,7 +176,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a delayed send in a unit of work from a client that does not check
+    Scenario: With the client's checks off, the broker refuses a delayed send to a clustered queue in a unit of work
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And session "work" in transacted mode
@@ -200,7 +200,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | CLUSNL(SHOPS) DEFBIND(OPEN)  |
 
     @kit @judges-broker @topology-cluster @needs-checks-off
-    Scenario Outline: The broker refuses a delayed message to another queue manager's queue with DEFBIND(<defbind>) from a client that does not check
+    Scenario Outline: With the client's checks off, the broker refuses a delayed message to another queue manager's queue with DEFBIND(<defbind>)
       Given the client's own checks are switched off
       And queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(<defbind>)
       When message "slow" is sent to queue "orders" with a delivery delay of 1 s
@@ -225,7 +225,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | non-persistent |
 
     @evidence @topology-cluster
-    Scenario: Delayed messages to two queues of another queue manager come, each to its own
+    Scenario: Delayed messages to two queues of another queue manager are each delivered to their own queue
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And queue "returns" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "first" is waiting on queue "orders" at queue manager "B"
@@ -245,7 +245,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And "far" sees "slow" exactly once
 
     @evidence @needs-xa
-    Scenario: A send in a branch of a global unit of work is refused, too
+    Scenario: In a branch of a global unit of work, a delayed send to a clustered queue with DEFBIND(OPEN) is refused
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -253,7 +253,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
 
     @evidence @needs-local-transaction
-    Scenario: After a rollback, each producer of a session is still refused or accepted by its own queue
+    Scenario: After a rollback, a clustered queue still refuses delayed messages, and a queue in no cluster accepts them
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an empty queue "plain"
       And session "work" in transacted mode

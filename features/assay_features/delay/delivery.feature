@@ -22,7 +22,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" exactly once
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message stays when the connection of its sender ends
+    Scenario Outline: A delayed <mode> message is delivered although its sender's connection is <ended>
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
@@ -36,7 +36,7 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent | lost   |
 
     @needs-topic @needs-non-persistent
-    Scenario Outline: A <mode> publication stays when the connection of its sender ends
+    Scenario Outline: A delayed <mode> publication is delivered although its sender's connection is closed
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode <mode>
@@ -47,7 +47,7 @@ Feature: A delayed message is delivered once its delay is over
         | persistent     |
         | non-persistent |
 
-    Scenario: Each send of a producer with a delay is delivered
+    Scenario: Each message that a producer with a delay sends is delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -199,13 +199,13 @@ Feature: A delayed message is delivered once its delay is over
       And subscriber "steady" comes back
       Then "steady" sees "slow" exactly once
 
-    Scenario: Each of many delayed messages is seen exactly once
+    Scenario: A receiver sees each of 100 delayed messages exactly once
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m100" are sent to the queue with a delivery delay of 1 s
       Then the receiver sees "m1" to "m100" exactly once
 
-    Scenario Outline: A receiver that waits from the start sees the message in time, <delay> after its send
+    Scenario Outline: A receiver that already waits at the send sees the message in time, <delay> after the send
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with a delivery delay of <delay>
@@ -224,7 +224,7 @@ Feature: A delayed message is delivered once its delay is over
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast" in time, 1 s after its send
 
-    Scenario: A receiver that waits from the start sees the message exactly once
+    Scenario: A receiver that already waits at the send sees the delayed message exactly once
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -243,7 +243,7 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s    |
         | 2 s    |
 
-    Scenario: Each of several delayed messages is seen exactly once
+    Scenario: A receiver sees each of five delayed messages exactly once
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 s
@@ -256,7 +256,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then "live" sees "slow" exactly once
 
-    Scenario Outline: Messages without properties survive although the broker <event> during their delay
+    Scenario Outline: Delayed messages without properties are delivered although the broker <event> during their delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 2 s
@@ -298,7 +298,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-kill
-    Scenario Outline: The broker is killed <moment> after the send of a message delayed by 2 s, and the message comes exactly once
+    Scenario Outline: A message delayed by 2 s comes exactly once although the broker is killed <moment> after its send
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
       And <moment> have passed since "slow" was sent
@@ -358,7 +358,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication whose delay ended for an inactive subscriber comes once after the broker <event>
+    Scenario Outline: An inactive durable subscriber gets the publication once after the delay is over and the broker <event>
       Given a topic
       And a durable subscriber "steady" on the topic
       And a non-durable subscriber "live" on the topic
@@ -381,7 +381,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: A publication for a shared durable subscription does not come twice after the broker <event>
+    Scenario Outline: An inactive sharer gets the publication once after the delay is over and the broker <event>
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And a non-durable subscriber "live" on the topic
@@ -424,7 +424,7 @@ Feature: A delayed message is delivered once its delay is over
         | sport/+/results | is killed and comes back |
 
     @needs-topic @needs-shared-subscription @needs-non-persistent
-    Scenario Outline: One of two sharers of a subscription gets a <mode> publication
+    Scenario Outline: Of two sharers of a subscription, exactly one gets a delayed <mode> publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -472,7 +472,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "m1" to "m5" exactly once
 
     @evidence @needs-local-transaction
-    Scenario Outline: A message that a unit of work staged between released messages comes although the broker <event>
+    Scenario Outline: Of three messages of a unit of work, the message with the longest delay comes although the broker <event>
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -497,7 +497,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario Outline: A non-persistent message comes in time, too, <delay> after its send
+    Scenario Outline: A non-persistent message comes in time, <delay> after its send
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
@@ -526,7 +526,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "steady" sees "slow" exactly once
 
     @evidence @topology-cluster @needs-admin
-    Scenario Outline: A message for another queue manager's queue comes once, although <member> is stopped at the end of the delay
+    Scenario Outline: A message for another queue manager's queue comes once, although queue manager <member> is down at the end of the delay
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "slow" is sent to queue "orders" with a delivery delay of 5 s
       And queue manager "<member>" is stopped
@@ -541,7 +541,7 @@ Feature: A delayed message is delivered once its delay is over
         | B      |
 
     @evidence @topology-cluster @needs-admin @needs-non-persistent
-    Scenario Outline: A <mode> message that a receiver at another queue manager has received does not return there after a restart
+    Scenario Outline: A <mode> message that a receiver at another queue manager has received does not come again after a restart there
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
@@ -593,7 +593,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "now" within 2 s after its send
 
     @evidence @judges-client
-    Scenario Outline: A message object that a <style> producer has sent with a delay is not delayed by a producer without a delay
+    Scenario Outline: A <style> producer whose delay is set to 0 does not delay a message object that it sent with a delay before
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -608,7 +608,7 @@ Feature: A delayed message is delivered once its delay is over
         | classic    |
         | simplified |
 
-    Scenario: The delay of another producer of the session delays no message
+    Scenario: A producer's delay does not delay a message of another producer of the session
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -634,7 +634,7 @@ Feature: A delayed message is delivered once its delay is over
       And the staging queue does not show "now"
 
     @evidence @needs-admin @own-instance
-    Scenario Outline: An undelayed message comes at once although the staging queue has been altered to <attributes>
+    Scenario Outline: An undelayed message is delivered although the staging queue has been altered to <attributes>
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to <attributes>
@@ -679,7 +679,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "left" sees "now" within 2 s after its send
 
     @evidence
-    Scenario Outline: An undelayed message is there after the broker <event>, while a delayed one still waits
+    Scenario Outline: After the broker <event>, a receiver gets an undelayed message, while a delayed message still waits
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       And message "now" is sent to the queue with a delivery delay of 0 ms
@@ -861,7 +861,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "second" no earlier than 20 s after its send
 
     @evidence @needs-kill
-    Scenario: After a kill, too, the delay counts from the send
+    Scenario: After a kill, the delay of a message that was committed during its delay still counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 40 s
@@ -873,7 +873,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 40 s after its send
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work, too, the delay counts from the send
+    Scenario: In a branch of a global unit of work, the delay counts from the send, not from the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -887,7 +887,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 20 s after its send
 
     @evidence @needs-xa
-    Scenario: In a branch that is committed in one phase, too, the delay counts from the send
+    Scenario: In a branch that is committed in one phase, the delay counts from the send, not from the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -899,7 +899,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @evidence @needs-xa @needs-kill
-    Scenario: In a prepared branch that is committed after a kill, too, the delay counts from the send
+    Scenario: In a prepared branch that is committed after a kill, the delay counts from the send, not from the commit
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -933,7 +933,7 @@ Feature: A delayed message is delivered once its delay is over
         | a shared non-durable | subscriber "live" shares non-durable subscription "pair" |
 
     @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription
-    Scenario: A publication whose delay ended before the commit comes at the commit to the sharer that is left
+    Scenario: A publication whose delay ended before the commit comes at the commit to the only remaining sharer
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic

@@ -6,7 +6,7 @@ Feature: No actor gets a delayed message before its delay is over
     Line 3 holds the message back until the delay is over; line 5 adds the delay to the time of the send.  Early
     means: seen by any receiver or browser before the start of the send call plus the delay, on the observer's clock.
 
-    Scenario: A receiver that comes during the delay sees the message no earlier
+    Scenario: A receiver that starts during the delay does not see the message before the delay is over
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 4 s
       And 500 ms have passed since "slow" was sent
@@ -19,7 +19,7 @@ Feature: No actor gets a delayed message before its delay is over
       When a message is sent to the queue with a delivery delay of <delay>
       Then the receiver sees it no earlier than <delay> after the send
 
-      Examples: Also where a clock in whole seconds would be early
+      Examples: Also delays for which a clock in whole seconds would be early
         | delay   |
         | 500 ms  |
         | 999 ms  |
@@ -37,13 +37,13 @@ Feature: No actor gets a delayed message before its delay is over
       Then "reader" sees "slow" no earlier than 2 s after its send
 
     @needs-non-persistent
-    Scenario: The shortest delay of one millisecond counts
+    Scenario: With the shortest delay, 1 ms, a non-persistent message does not come early
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of 1 ms
       Then the receiver sees it no earlier than 1 ms after the send
 
-    Scenario: A delay beyond 32 bits of milliseconds is not cut to half a second
+    Scenario: A delay of more milliseconds than 32 bits can hold is not cut to 500 ms
       Given an empty queue
       And a receiver is waiting on the queue
       When message "far" is sent to the queue with a delivery delay of 4294967796 ms
@@ -73,7 +73,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then "live" sees "slow" no earlier than 1500 ms after its send
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscriber that comes back during the delay sees the publication no earlier
+    Scenario: A durable subscriber that comes back during the delay does not see the publication before the delay is over
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -96,14 +96,14 @@ Feature: No actor gets a delayed message before its delay is over
       When message "slow" is sent to the queue with a delivery delay of 1500 ms and property colour = "red"
       Then "picky" sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: A delayed send is accepted
+    Scenario: A delayed send is accepted, and its message does not come before the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then sending "slow" is accepted
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario Outline: The message of a producer's second send does not come before the end of its delay of <delay>
+    Scenario Outline: Neither of two messages of a producer comes before the end of its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -118,7 +118,7 @@ Feature: No actor gets a delayed message before its delay is over
         | 2 s   |
 
     @needs-non-persistent @needs-priority @needs-time-to-live
-    Scenario Outline: A send with <option> has the delay of its producer
+    Scenario Outline: The producer's delay applies to a send with <option>
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -149,11 +149,11 @@ Feature: No actor gets a delayed message before its delay is over
         | persistent |
 
       @needs-non-persistent
-      Examples: Not on disk
+      Examples: Non-persistent
         | mode           |
         | non-persistent |
 
-    Scenario: A producer that has sent without a delay delays a message without properties
+    Scenario: After a send without a delay, the producer's new delay applies to a message without properties
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -169,7 +169,7 @@ Feature: No actor gets a delayed message before its delay is over
       And the sender's connection is closed
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: Each of two producers of a session keeps its own delay
+    Scenario: Each of two producers of a session delays its messages by its own delay
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -214,7 +214,7 @@ Feature: No actor gets a delayed message before its delay is over
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast", "slow" in that order
 
-    Scenario Outline: Several delays overlap, and the delay of <delay> is kept
+    Scenario Outline: Of three messages with overlapping delays, "<label>" does not come before its delay of <delay> is over
       Given an empty queue
       And a receiver is waiting on the queue
       When message "third" is sent to the queue with a delivery delay of 3 s
@@ -245,7 +245,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-local-transaction
-    Scenario: A send that is rolled back is never seen
+    Scenario: A delayed message whose send is rolled back is never seen
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -255,7 +255,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "done" exactly once
       And the receiver never sees "undone"
 
-    Scenario Outline: The broker <event> during a delay of an hour, and the message does not come afterwards
+    Scenario Outline: If the broker <event> during a message's delay of an hour, the message does not come early
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       And the broker <event>
@@ -274,7 +274,7 @@ Feature: No actor gets a delayed message before its delay is over
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The broker <event> during the delay of a message with a long body, and the message does not come afterwards
+    Scenario Outline: If the broker <event> during the delay of a message with a long body, the message does not come early
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h and a body of 1 MB
       And the broker <event>
@@ -293,7 +293,7 @@ Feature: No actor gets a delayed message before its delay is over
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The broker <event> during a delay of <delay>, which is not cut to whole seconds
+    Scenario Outline: If the broker <event> during a delay of <delay>, the delay is not cut to whole seconds
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of <delay>
       And the broker <event>
@@ -324,7 +324,7 @@ Feature: No actor gets a delayed message before its delay is over
         | 500 ms  |
         | 1999 ms |
 
-    Scenario: A delay beyond 31 bits of milliseconds is not read as a negative one
+    Scenario: A delay of more milliseconds than 31 bits can hold is not treated as negative
       Given an empty queue
       And a receiver is waiting on the queue
       When message "far" is sent to the queue with a delivery delay of 2147543648 ms
@@ -332,7 +332,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "near" exactly once
       And the receiver sees nothing of "far" for 1500 ms
 
-    Scenario: A message is not moved along with one that is due shortly before it
+    Scenario: A message is not delivered early together with another message that is due shortly before
       Given an empty queue
       And a receiver is waiting on the queue
       When message "first" is sent to the queue with a delivery delay of 1 s
@@ -340,7 +340,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "first" exactly once
       And the receiver sees "second" no earlier than 1400 ms after its send
 
-    Scenario Outline: With a hundred waiting messages, "<label>" does not come before its delay is over
+    Scenario Outline: Of 100 messages with the same delay, "<label>" does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m100" are sent to the queue with a delivery delay of 5 s
@@ -353,7 +353,7 @@ Feature: No actor gets a delayed message before its delay is over
         | m100  |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: The broker <event> during a publication's delay, and the publication does not come before the delay is over
+    Scenario Outline: If the broker <event> during a publication's delay, the publication does not come before the delay is over
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -397,7 +397,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then "far" sees "slow" no earlier than 4 s after its send
 
     @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A sharer of a durable subscription to a pattern gets a publication no earlier than its delay
+    Scenario: A sharer of a durable subscription to a pattern does not get a publication before its delay is over
       Given subscriber "member" shares durable subscription "club" on topic "sport/#"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 1500 ms
       Then "member" sees "slow" no earlier than 1500 ms after its send

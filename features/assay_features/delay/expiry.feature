@@ -11,7 +11,7 @@ Feature: A message whose time to live is over is not delivered
     unit of work, test our own expectation, and are tagged kit.
 
     @needs-delivery-delay
-    Scenario: A delayed send with a longer time to live is accepted, and its message delivered
+    Scenario: A send with a time to live longer than its delay is accepted, and its message is delivered
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s and a time to live of 1 m
@@ -19,7 +19,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver sees "slow" exactly once
 
     @needs-delivery-delay
-    Scenario: A receiver that comes between the delay and the time to live gets the message
+    Scenario: A receiver that starts after the end of the delay and before the end of the time to live gets the message
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s and a time to live of 1 m
       And 2 s have passed since "slow" was sent
@@ -41,7 +41,7 @@ Feature: A message whose time to live is over is not delivered
         | non-persistent |
 
     @needs-delivery-delay
-    Scenario: A message without properties expires, too
+    Scenario: Delayed messages without properties expire
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 12 s
@@ -56,7 +56,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale too"
 
     @kit @needs-queue
-    Scenario: A message without properties and without a delay expires, too
+    Scenario: An undelayed message without properties expires
       Given an empty queue
       And a producer on the queue
       When the producer sends message "first" with no properties
@@ -68,7 +68,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-delivery-delay @needs-queue-depth
-    Scenario Outline: Expired messages leave the queue by themselves, also after the broker <event>
+    Scenario Outline: After the broker <event>, it removes expired messages from the queue although no consumer asks for them
       Given an empty queue
       And the queue has been defined
       When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
@@ -88,7 +88,7 @@ Feature: A message whose time to live is over is not delivered
         | is killed and comes back |
 
     @kit @needs-delivery-delay @needs-queue-depth @needs-store-error
-    Scenario: An expired message that the store refused to remove leaves the queue all the same
+    Scenario: An expired message is removed from the queue although the broker's store refuses the first try
       Given an empty queue
       And the queue has been defined
       When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
@@ -98,7 +98,7 @@ Feature: A message whose time to live is over is not delivered
       Then the depth of the queue is 0
 
     @needs-delivery-delay
-    Scenario: A time to live that is given with a send counts from the send, too, not from the end of the delay
+    Scenario: A time to live that is given for one send only counts from the send, not from the end of the delay
       Given an empty queue
       When message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 6 s for this send only
       And 9 s have passed since "stale" was sent
@@ -173,7 +173,7 @@ Feature: A message whose time to live is over is not delivered
       And "steady" never sees "stale"
 
     @kit @needs-delivery-delay @needs-topic @needs-admin @needs-durable-subscription
-    Scenario: A delayed message whose queue has become an alias of a topic expires
+    Scenario: A delayed message expires although its queue is replaced with an alias of a topic
       Given a topic
       And a queue "orders" with MAXDEPTH(10)
       And a durable subscriber "steady" on the topic
@@ -189,7 +189,7 @@ Feature: A message whose time to live is over is not delivered
       And "steady" never sees "stale"
 
     @needs-delivery-delay @may
-    Scenario: A message with a time to live equal to the delay comes or expires
+    Scenario: A message whose time to live equals its delay is delivered at most once
       Given an empty queue
       And a receiver is waiting on the queue
       When message "edge" is sent to the queue with a delivery delay of 1 s and a time to live of 1 s
@@ -197,7 +197,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "edge" at most once
 
     @kit @needs-local-transaction
-    Scenario: The time to live counts from the send and not from the commit
+    Scenario: The time to live of an undelayed message counts from the send and not from the commit
       Given an empty queue
       And session "work" in transacted mode
       When message "stale" is sent in session "work" to the queue with a time to live of 2 s
@@ -210,7 +210,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-non-persistent
-    Scenario: A non-persistent message expires, too
+    Scenario: An undelayed non-persistent message expires
       Given an empty queue
       When message "stale" is sent to the queue with delivery mode non-persistent and a time to live of 1 s
       And 1500 ms have passed since "stale" was sent
@@ -220,7 +220,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: Without a delay, a receiver that comes 500 ms too late gets nothing
+    Scenario: An undelayed message is not delivered 500 ms after the end of its time to live
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s
       And 1500 ms have passed since "stale" was sent
@@ -230,7 +230,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: A message whose time to live is given with the send expires, too
+    Scenario: An undelayed message with a time to live for this send only expires
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent
@@ -240,7 +240,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-topic @needs-durable-subscription
-    Scenario: A message that a durable subscriber missed expires, too
+    Scenario: An undelayed publication expires while its durable subscriber is inactive
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -275,7 +275,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @evidence @topology-cluster @needs-delivery-delay @needs-admin @needs-queue-depth
-    Scenario: On another queue manager's queue, too, the time to live does not start anew
+    Scenario: On another queue manager's queue, the time to live does not start anew when the delay is over
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "stale" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 8 s
       And message "lasting" is sent to queue "orders" with a delivery delay of 5 s
@@ -299,7 +299,7 @@ Feature: A message whose time to live is over is not delivered
       And "late" never sees "stale"
 
     @evidence @needs-delivery-delay @needs-xa
-    Scenario: A delayed message of a prepared branch expires
+    Scenario: A delayed message of a branch that is prepared and committed expires
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -314,7 +314,7 @@ Feature: A message whose time to live is over is not delivered
       And "late" never sees "stale"
 
     @evidence @needs-delivery-delay @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: The time to live of a publication for two sharers of a pattern does not start anew when the delay is over
+    Scenario: The time to live of a publication for two sharers does not start anew when the delay is over
       Given subscriber "left" shares durable subscription "club" on topic "sport/#"
       And subscriber "right" shares durable subscription "club" on topic "sport/#"
       And subscriber "left" is inactive
@@ -327,7 +327,7 @@ Feature: A message whose time to live is over is not delivered
       And "left" never sees "stale"
 
     @evidence @needs-delivery-delay @needs-topic @needs-shared-subscription
-    Scenario: A sharer of a non-durable subscription whose connection was stopped does not get an expired publication
+    Scenario: A sharer does not get a publication that expired while the sharer's connection was stopped
       Given a topic
       And subscriber "member" shares non-durable subscription "pair" on the topic
       When the connection of "member" is stopped

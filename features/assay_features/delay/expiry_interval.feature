@@ -8,7 +8,7 @@ Feature: The delay counts as part of the expiry interval
     15 seconds from the put.
 
     @needs-queue-look
-    Scenario: With the document's figures, a message has used 15 of its 20 seconds, 5 of them as delay
+    Scenario: 15 s after its send, a message with a delay of 5 s and a time to live of 20 s has an expiry interval of 5 s
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
@@ -28,14 +28,14 @@ Feature: The delay counts as part of the expiry interval
         | non-persistent | 20 s     |
 
     @needs-queue-look
-    Scenario: After a delay of most of its time to live, a message has the rest as its expiry interval
+    Scenario: After a delay of 50 s, a message with a time to live of 1 m has an expiry interval of 10 s
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 50 s and a time to live of 1 m
       When 50 s have passed since "m1" was sent
       Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second
 
     @needs-queue-look
-    Scenario: Without a time to live, the message does not expire
+    Scenario: A delayed message without a time to live does not expire
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has Expiry "-1"
@@ -49,7 +49,7 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second
 
     @needs-queue-look
-    Scenario Outline: A restart during the delay does not prolong the expiry interval (the broker <event>)
+    Scenario Outline: The expiry interval does not become longer if the broker <event> during the delay
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 10 s and a time to live of 30 s
       When 5 s have passed since "m1" was sent
@@ -67,7 +67,7 @@ Feature: The delay counts as part of the expiry interval
         | is killed and comes back |
 
     @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit @needs-queue-look
-    Scenario: A repeated put does not prolong the expiry interval
+    Scenario: A message whose put is tried again does not get a longer expiry interval
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
@@ -77,14 +77,14 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second
 
     @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
-    Scenario: The dead-letter queue does not prolong the expiry interval
+    Scenario: A message that goes to the dead-letter queue does not get a longer expiry interval
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has the remaining part of 1 m as its Expiry, in tenths of a second
 
     @own-instance @needs-admin
-    Scenario: A message whose delay and life end while the queue manager is down does not come
+    Scenario: A message whose delay and time to live end while the queue manager is down is not delivered
       Given an empty queue
       And message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 2 s
       When queue manager "A" is stopped
@@ -96,14 +96,14 @@ Feature: The delay counts as part of the expiry interval
       And the receiver never sees "stale"
 
     @evidence @topology-cluster @needs-admin @needs-queue-depth @needs-queue-look
-    Scenario: The delay counts for the expiry interval on another queue manager's queue, too
+    Scenario: On another queue manager's queue, the delay counts against the message's expiry interval
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
       And 15 s have passed since "m1" was sent
       Then "m1" on queue "orders" at queue manager "B" has the remaining part of 20 s as its Expiry, in tenths of a second
 
     @evidence @needs-xa @needs-queue-look
-    Scenario: For a message of a branch, too, the delay counts
+    Scenario: For a message of a branch of a global unit of work, the delay counts against the expiry interval
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -126,7 +126,7 @@ Feature: The delay counts as part of the expiry interval
       And a queue "replies" with MAXDEPTH(10)
       And there is no dead-letter queue
 
-    Scenario Outline: A message that asks for <option> gets a report with <data>
+    Scenario Outline: An expired message that asks for <option> is reported with <data>
       Given message "plain" is sent to the queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
@@ -149,7 +149,7 @@ Feature: The delay counts as part of the expiry interval
       When 7 s have passed since "m1" was sent
       Then "reader" receives a report on "m1" with feedback MQFB_EXPIRATION and all of its body
 
-    Scenario: A report on a body below 100 bytes has the whole body
+    Scenario: A report with data contains the whole body of an expired message with less than 100 bytes
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
@@ -162,13 +162,13 @@ Feature: The delay counts as part of the expiry interval
       Then the report on "m1" on queue "replies" has a new id as its message id
       And the report on "m1" on queue "replies" has the message id of the original as its correlation id
 
-    Scenario: If the message asks for its ids, the report has both ids of the original
+    Scenario: The report has the message id and the correlation id of an expired message that asks to pass both
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the message id of the original as its message id
       And the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
 
-    Scenario Outline: Once a <mode> message has expired, there is one report and no other message
+    Scenario Outline: Once a <mode> message has expired, one report exists, and the message is on no queue
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXPIRATION and MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       When 7 s have passed since "m1" was sent
@@ -228,7 +228,7 @@ Feature: The delay counts as part of the expiry interval
       And queue "replies" holds 1 report
 
     @platform-zos
-    Scenario: On z/OS, a message that expired while the staging queue was disabled for gets is reported later
+    Scenario: On z/OS, a message that expired on a staging queue with GET(DISABLED) is reported after GET(ENABLED)
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       When the staging queue is altered to GET(DISABLED)
@@ -238,7 +238,7 @@ Feature: The delay counts as part of the expiry interval
       And queue "replies" holds 1 report
       And the queue is empty
 
-    Scenario Outline: A message with <body> is reported with <data>
+    Scenario Outline: An expired message with <body> is reported with <data>
       The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
       are no text.
 
@@ -253,7 +253,7 @@ Feature: The delay counts as part of the expiry interval
         | a binary body                  | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
 
     @evidence @needs-kill
-    Scenario: A message without a body that expires after the queue manager was killed gets one report
+    Scenario: A message with an empty body that expires after a kill of the queue manager is reported once
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, an empty body, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       When the broker is killed and comes back

@@ -8,7 +8,7 @@ Feature: Delayed messages that cannot be put to their target
     too (line 78), so each obstacle begins during the delay.  The header on the dead-letter queue names the reason and
     the target.  The kit expects a dead letter to have its own ids and priority; the scenario is tagged kit.
 
-    Scenario Outline: A <mode> message goes to the dead-letter queue when its target <has become>
+    Scenario Outline: A <mode> message goes to the dead-letter queue when its target has become <has become>
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to <attributes>
@@ -53,7 +53,7 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent |
 
     @evidence @needs-temporary-destination
-    Scenario Outline: A <mode> message goes to the dead-letter queue when its target was a temporary queue whose connection <ended>
+    Scenario Outline: A <mode> message goes to the dead-letter queue when the connection of the temporary target queue was <ended>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -74,7 +74,7 @@ Feature: Delayed messages that cannot be put to their target
       Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_ALIAS_BASE_Q
       And the queue does not hold "m1"
 
-    Scenario Outline: A <mode> message that asks to be discarded is discarded when its target <has become>
+    Scenario Outline: A <mode> message that asks to be discarded is discarded when its target has become <has become>
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode> and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -106,7 +106,7 @@ Feature: Delayed messages that cannot be put to their target
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: An obstacle that exists only during the delay has no effect
+    Scenario: A target that is disabled for puts only during the delay gets the messages
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 10 s
       And message "m2" is sent to the queue with a delivery delay of 10 s and report options MQRO_DISCARD_MSG
@@ -156,7 +156,7 @@ Feature: Delayed messages that cannot be put to their target
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The header on the dead-letter queue is still there when the broker <event>
+    Scenario Outline: A dead letter still has its dead-letter header after the broker <event>
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -184,7 +184,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination queue "shut"
       And the dead-letter queue holds "m2" with reason MQRC_MSG_TOO_BIG_FOR_Q and destination queue "small"
 
-    Scenario: If two messages are due for the last place, one arrives, and the other goes to the dead-letter queue
+    Scenario: If the target has room for only one of two messages, the other message goes to the dead-letter queue
       Given a queue with MAXDEPTH(2)
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
       And message "filler" is sent to the queue
@@ -202,7 +202,7 @@ Feature: Delayed messages that cannot be put to their target
       And queue "replies" holds no report
 
     @own-instance
-    Scenario: A message that asks to be discarded is discarded without a dead-letter queue, too
+    Scenario: A message that asks to be discarded is discarded even if the queue manager has no dead-letter queue
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
@@ -225,7 +225,7 @@ Feature: Delayed messages that cannot be put to their target
       Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
     @needs-local-transaction
-    Scenario: A message of a unit of work goes to the dead-letter queue, too
+    Scenario: A message of a unit of work goes to the dead-letter queue when its target has become disabled for puts
       Given a queue with MAXDEPTH(10)
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
@@ -241,7 +241,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the dead-letter queue at queue manager "B" holds "m1" with reason MQRC_Q_FULL and destination queue "orders" at queue manager "B"
 
     @evidence @needs-xa
-    Scenario: A message of a branch goes to the dead-letter queue, too
+    Scenario: A message of a global unit of work goes to the dead-letter queue when its target has become disabled for puts
       Given a queue with MAXDEPTH(10)
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -262,7 +262,7 @@ Feature: Delayed messages that cannot be put to their target
       Given a queue with MAXDEPTH(10)
       And a queue "dlq" that is the dead-letter queue, with MAXDEPTH(10)
 
-    Scenario Outline: When the target is usable again, a <mode> message that the dead-letter queue refused arrives there (<attributes>)
+    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused arrives when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -280,7 +280,7 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent | MAXDEPTH(0)   |
         | persistent     | MAXMSGL(299)  |
 
-    Scenario Outline: When the dead-letter queue is usable again, a <mode> message that it refused arrives there (<attributes>)
+    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused goes to this queue when it is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -310,7 +310,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the receiver sees "m1" exactly once
       And the staging queue has become empty
 
-    Scenario: A message for a deleted dead-letter queue is tried again
+    Scenario: If the dead-letter queue has been deleted, the put of the message to its target is tried again
       The reference broker creates queues on use, unless CUSTOM is blank; other brokers ignore this attribute.
 
       Given the queue manager is altered to CUSTOM(' ')
@@ -382,7 +382,7 @@ Feature: Delayed messages that cannot be put to their target
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
 
-    Scenario: A message whose put failed does not delay a later message
+    Scenario: A message with a delay of 20 s comes in time although the put of another message is tried again
       Given a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
       And message "later" is sent to queue "open" with a delivery delay of 20 s
@@ -394,7 +394,7 @@ Feature: Delayed messages that cannot be put to their target
       And the staging queue holds "stuck"
 
     @platform-zos
-    Scenario: On z/OS, a message whose put is tried again does not stop the processor
+    Scenario: On z/OS, a message whose put is tried again does not stop the delay processor
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
@@ -407,7 +407,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the queue holds "stuck"
 
     @evidence @needs-virtual-time
-    Scenario: A message whose put failed many times is tried again within the time limit of the run
+    Scenario: A message whose put failed for 5 minutes arrives in time when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 1 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -417,7 +417,7 @@ Feature: Delayed messages that cannot be put to their target
       And the staging queue no longer holds "m1"
 
     @evidence @needs-restart
-    Scenario: After a restart, a message that the dead-letter queue refused before arrives once its target is usable again
+    Scenario: A message that the dead-letter queue refused before a restart arrives when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)

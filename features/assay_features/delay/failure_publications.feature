@@ -95,7 +95,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue is empty
 
     @needs-durable-subscription
-    Scenario Outline: A publication for a non-durable subscriber that is gone after the broker <event> is dropped
+    Scenario Outline: After the broker <event>, a delayed publication for a non-durable subscriber is dropped
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "steady" on the topic
@@ -145,7 +145,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue is empty
 
     @needs-shared-subscription
-    Scenario: If all sharers leave a shared non-durable subscription, the publication is dropped
+    Scenario: If the only sharer leaves a shared non-durable subscription, the publication is dropped
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And a non-durable subscriber "steady" on the topic
@@ -157,7 +157,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue is empty
 
     @kit @needs-durable-subscription
-    Scenario: A persistent publication whose subscriber has gone stays staged while its report cannot be delivered
+    Scenario: A persistent publication for an ended durable subscription stays staged until its report can be delivered
       Line 74: the report comes as for any other message that was discarded.
 
       Given a topic
@@ -173,7 +173,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue has become empty
 
     @kit
-    Scenario: A persistent publication whose non-durable subscriber has gone stays staged while its report cannot be delivered
+    Scenario: A persistent publication for an ended non-durable subscription stays staged until its report can be delivered
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And there is no dead-letter queue
@@ -187,7 +187,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue has become empty
 
     @kit @needs-durable-subscription
-    Scenario: Our own report says that there is no subscription
+    Scenario: Our broker's report on a dropped publication has the feedback MQRC_NO_SUBSCRIPTION
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "fickle" on the topic
@@ -196,7 +196,7 @@ Feature: Delayed publications that a subscriber cannot receive
       Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
 
     @evidence @needs-durable-subscription @needs-topic-wildcard
-    Scenario: Each of two publications for a subscriber to a pattern that has unsubscribed is dropped
+    Scenario: Each of two publications for a topic pattern is dropped after the pattern's subscriber has unsubscribed
       Given a durable subscriber "fickle" on topic "sport/#"
       And a durable subscriber "steady" on topic "sport/#"
       And message "first" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -213,7 +213,7 @@ Feature: Delayed publications that a subscriber cannot receive
     persistent publications.  A subscription can put publications to a queue that an administrator names; this queue
     is then the target.
 
-    Scenario Outline: When both queues are usable again, a <mode> publication does not come, but a message does (<attributes>)
+    Scenario Outline: A <mode> publication that a dead-letter queue with <attributes> refused does not come later, but a message does
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -239,7 +239,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | non-persistent | MAXDEPTH(0)   | MAXDEPTH(10)     |
         | persistent     | MAXMSGL(299)  | MAXMSGL(4194304) |
 
-    Scenario Outline: Without a dead-letter queue, a <mode> publication is discarded at once
+    Scenario Outline: Without a dead-letter queue, a <mode> publication that its target refuses is discarded at once
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -256,7 +256,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | non-persistent |
 
     @needs-durable-subscription
-    Scenario: A durable subscriber whose own queue was full never gets the publication
+    Scenario: A durable subscriber never gets a publication that the subscription's full queue refused
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And there is no dead-letter queue
       And a topic
@@ -271,7 +271,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And "steady" never sees "news"
       And the staging queue is empty
 
-    Scenario Outline: A <mode> publication is not tried again, even if its report is lost
+    Scenario Outline: The put of a discarded <mode> publication is not tried again, even if its report is lost
       DD-74 is about a persistent message that was dead-lettered; this publication has been discarded.
 
       Given a topic
@@ -295,7 +295,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | non-persistent |
 
     @may
-    Scenario: Whether the broker reports a discarded publication is recorded
+    Scenario: The scenario records whether the broker reports a discarded publication
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -307,7 +307,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And how many reports queue "replies" holds is recorded
 
     @kit
-    Scenario: Our own report on a discarded publication gives the reason of the target, not of the dead-letter queue
+    Scenario: Our broker's report on a discarded publication has the reason of the target, not of the dead-letter queue
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -317,7 +317,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the queue has been altered to MAXDEPTH(0)
       Then a report on "news" with feedback MQRC_Q_FULL and no data is on queue "replies"
 
-    Scenario: Another subscriber's copy is delivered
+    Scenario: If one subscription's copy is discarded, another subscriber still gets its copy
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -329,7 +329,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue has become empty
 
     @evidence @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Sharers whose own queue was full never get the publication, also after the broker <event>
+    Scenario Outline: After the broker <event>, a sharer does not get a publication that the subscription's full queue refused
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And there is no dead-letter queue
       And subscriber "left" shares durable subscription "club" on topic "sport/#"
@@ -356,7 +356,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | is killed and comes back |
 
   @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
-  Rule: A delayed publication that cannot be put is treated as DD-70 to DD-77 say
+  Rule: A delayed publication that cannot be put is discarded, dead-lettered and reported like any delayed message
     Line 84 refers to lines 74 and 76.  Each rule is tried again with a publication instead of a message to a queue;
     DD-77 takes the place of DD-71.
 
@@ -366,7 +366,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And an administered subscription "orders" from the topic to the queue
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: A <mode> publication goes to the dead-letter queue when its target <has become>
+    Scenario Outline: A <mode> publication goes to the dead-letter queue when its target has become <has become>
       Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to <attributes>
       Then the dead-letter queue holds "news" with reason <reason> and destination the queue
@@ -391,7 +391,7 @@ Feature: Delayed publications that a subscriber cannot receive
       Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
       And "steady" never sees "news"
 
-    Scenario: A publication that asks to be discarded is discarded
+    Scenario: A publication that asks to be discarded is discarded when its target refuses it
       Given message "news" is sent to the topic with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -400,7 +400,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue does not hold "news"
       And the staging queue has become empty
 
-    Scenario Outline: A publication that was dead-lettered and asks for <option> gets a report with <data>
+    Scenario Outline: A dead-lettered publication that asks for <option> is reported with <data>
       Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "news" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -431,7 +431,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And queue "replies" is empty
       And the staging queue has become empty
 
-    Scenario: A non-persistent publication whose report is lost is on the dead-letter queue and not processed again
+    Scenario: A non-persistent publication whose report is lost stays on the dead-letter queue and is not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -454,7 +454,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue is empty
       And the staging queue is empty
 
-    Scenario: An obstacle for one copy does not affect another copy
+    Scenario: If one subscription's queue refuses its copy, another subscription's queue still gets its own
       Given a queue "other" with MAXDEPTH(10)
       And an administered subscription "others" from the topic to queue "other"
       And message "news" is sent to the topic with a delivery delay of 2 s
@@ -463,7 +463,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
       And the staging queue has become empty
 
-    Scenario: If the publication asks for its ids, the report has both ids of the original
+    Scenario: The report has the message id and the correlation id of a publication that asks to pass both
       Given message "news" is sent to the topic with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "news" on queue "replies" has the message id of the original as its message id

@@ -11,7 +11,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: A message that was dead-lettered and asks for <option> gets a report with <data>
+    Scenario Outline: A dead-lettered message that asks for <option> is reported with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -23,7 +23,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario Outline: A <mode> message that was discarded and asks for <option> gets a report with <data>
+    Scenario Outline: A discarded <mode> message that asks for <option> is reported with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <option> and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -36,7 +36,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
         | non-persistent | MQRO_EXCEPTION                | no data                         |
 
-    Scenario Outline: The feedback of a report is the reason: <reason>
+    Scenario Outline: The feedback of the report is the reason of the target's refusal, <reason>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to <attributes>
       Then a report on "m1" with feedback <reason> is on queue "replies"
@@ -46,7 +46,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MAXDEPTH(0)   | MQRC_Q_FULL            |
         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
-    Scenario Outline: A body of <size> bytes is reported with its first 100 bytes, or as a whole if it is not longer
+    Scenario Outline: A report with data contains at most the first 100 bytes of a body of <size> bytes
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of <size> B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
@@ -107,7 +107,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And queue "others" holds 1 report
 
-    Scenario Outline: A message with <body> is reported with <data>
+    Scenario Outline: A dead-lettered message with <body> is reported with <data>
       The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
       are no text.
 
@@ -132,7 +132,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     |
         | non-persistent |
 
-    Scenario Outline: After the broker <event> during the delay, a message is still reported
+    Scenario Outline: A discarded message is still reported if the broker <event> during the delay
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When the broker <event>
@@ -149,7 +149,7 @@ Feature: Exception reports on delayed messages that could not be put
         | event                    |
         | is killed and comes back |
 
-    Scenario: The reply-to queue may be an alias
+    Scenario: A report is delivered to the queue of an alias that the message names as its reply-to queue
       Given an alias "front" for queue "replies"
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to alias "front" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -183,7 +183,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
     @kit
-    Scenario Outline: Our own report on a <mode> message is <mode>, and has the priority of the message
+    Scenario Outline: Our broker's report on a <mode> message is <mode> and has the priority of the message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, priority 7, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has Persistence "<persistence>"
@@ -194,7 +194,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent | 0           |
 
     @evidence @needs-xa
-    Scenario: A message of a branch that was dead-lettered is reported, too
+    Scenario: A dead-lettered message of a global unit of work is reported
       Given session "work" in xa mode
       And branch "job" has been started in session "work"
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, report options MQRO_EXCEPTION and reply-to queue "replies"
@@ -212,7 +212,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue of a <mode> dead letter <has become>
+    Scenario Outline: The report on a <mode> dead letter goes to the dead-letter queue if the reply-to queue has become <has become>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to <attributes>
@@ -226,7 +226,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | full              | MAXDEPTH(0)   | MQRC_Q_FULL            |
         | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
-    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue of a <mode> discarded message refuses it
+    Scenario Outline: The report on a discarded <mode> message goes to the dead-letter queue if the reply-to queue refuses it
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -238,7 +238,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent |
 
     @evidence @needs-temporary-destination
-    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue was temporary and its connection <ended>
+    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue was temporary and its connection was <ended>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -262,7 +262,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination queue "nowhere"
       And the dead-letter queue holds 2 messages
 
-    Scenario: A report on the dead-letter queue does not come to the reply-to queue later
+    Scenario: A report that went to the dead-letter queue does not go to the reply-to queue later
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -273,7 +273,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds no report
 
     @evidence
-    Scenario Outline: On the dead-letter queue, a report that is left after the broker <event> still has its header
+    Scenario Outline: A report that is still on the dead-letter queue after the broker <event> still has its header
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -293,7 +293,7 @@ Feature: Exception reports on delayed messages that could not be put
         | is killed and comes back |
 
     @kit
-    Scenario Outline: On the dead-letter queue, our broker's report on a persistent message is there after the broker <event>
+    Scenario Outline: Our broker's report on a persistent message is still on the dead-letter queue after the broker <event>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -311,7 +311,7 @@ Feature: Exception reports on delayed messages that could not be put
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: On the dead-letter queue, a report with <option> still has its <bytes> bytes
+    Scenario Outline: On the dead-letter queue, a report for <option> contains <bytes> bytes of data
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -333,7 +333,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario: If the dead-letter queue has room only for the message, the message is processed again
+    Scenario: If the dead-letter queue has room for the message but not for its report, the message stays staged
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -343,7 +343,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" is empty
       And queue "replies" is empty
 
-    Scenario: A message that is to be discarded stays if its report is lost
+    Scenario: A persistent message that asks to be discarded stays staged if its report cannot be delivered
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
@@ -352,7 +352,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the staging queue holds "m1"
       And queue "replies" is empty
 
-    Scenario: When the reply-to queue is usable again, there are one dead letter and one report
+    Scenario: Once the reply-to queue is usable again, the message causes exactly one dead letter and one report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -365,7 +365,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And the staging queue is empty
 
-    Scenario: When the dead-letter queue is usable again, there are one dead letter and its report
+    Scenario: Once the dead-letter queue has enough room, it contains exactly the dead letter and its report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -390,7 +390,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" is empty
 
     @needs-kill
-    Scenario: If the broker is killed between two tries, there are one dead letter and one report
+    Scenario: If the broker is killed between two tries, the message still causes exactly one dead letter and one report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -403,7 +403,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
 
     @evidence @needs-restart
-    Scenario: After a restart, each of two messages whose reports were lost is processed again, once
+    Scenario: Two messages whose reports could not be delivered before a restart are each processed once after it
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And message "m2" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG

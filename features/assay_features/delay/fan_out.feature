@@ -13,14 +13,14 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And the staging queue does not hold "news"
 
     @needs-staging-queue
-    Scenario: A non-durable subscription has one copy staged
+    Scenario: One copy is staged for a non-durable subscription
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription @needs-staging-queue
-    Scenario: A durable subscription whose subscriber is inactive has one copy staged
+    Scenario: One copy is staged for a durable subscription whose subscriber is inactive
       Given a topic
       And a durable subscriber "reader" on the topic
       And subscriber "reader" is inactive
@@ -28,7 +28,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription @needs-staging-queue
-    Scenario: A shared durable subscription whose subscriber is inactive has one copy staged
+    Scenario: One copy is staged for a shared durable subscription whose subscriber is inactive
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive
@@ -36,7 +36,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription @needs-staging-queue
-    Scenario: A durable subscription with two sharers has one copy staged
+    Scenario: One copy is staged for a durable subscription with two sharers
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
@@ -44,7 +44,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-staging-queue
-    Scenario: A non-durable subscription with two sharers has one copy staged
+    Scenario: One copy is staged for a non-durable subscription with two sharers
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -52,7 +52,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 1 copy of "news"
 
     @needs-staging-queue
-    Scenario: Three subscriptions have three copies staged
+    Scenario: Three copies are staged for three subscriptions
       Given a topic
       And a non-durable subscriber "r1" on the topic
       And a non-durable subscriber "r2" on the topic
@@ -60,7 +60,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 3 copies of "news"
 
-    Scenario Outline: Two subscriptions of one connection have one copy each, in <where>
+    Scenario Outline: Two subscriptions in <where> of one connection get one copy each
       Given a topic
       And session "one" in auto mode on connection "shared"
       And session "other" in auto mode on connection "shared"
@@ -76,7 +76,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | two sessions | other  |
 
     @needs-durable-subscription @needs-staging-queue
-    Scenario: Two durable subscriptions of one client have one copy each
+    Scenario: Two durable subscriptions of one client get one copy each
       Given a topic
       And subscriber "left" with durable subscription "left news" of client "twice" on the topic
       And subscriber "left" is inactive
@@ -89,7 +89,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then "left" sees "news" exactly once
 
     @needs-topic-wildcard @needs-staging-queue
-    Scenario Outline: A subscription to <pattern> has one copy staged
+    Scenario Outline: One copy is staged for a subscription to <pattern>
       Given a non-durable subscriber "reader" on topic "<pattern>"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
@@ -101,14 +101,14 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | sport/football/results/# |
 
     @needs-topic-wildcard @needs-staging-queue
-    Scenario: A subscription whose wildcards do not match has no copy staged
+    Scenario: No copy is staged for a subscription whose wildcards do not match
       Given a non-durable subscriber "near" on topic "sport/#"
       And a non-durable subscriber "far" on topic "sport/+"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
     @needs-selector @needs-durable-subscription @needs-staging-queue
-    Scenario: A subscription whose selector does not match has no copy staged
+    Scenario: No copy is staged for a subscription whose selector does not match
       Given a topic
       And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
@@ -116,7 +116,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard @needs-staging-queue
-    Scenario: Subscriptions of every kind have one copy each, and each gets its own
+    Scenario: One copy is staged for each of four kinds of subscription, and each subscription gets its own copy
       Given a durable subscriber "steady" on topic "sport/football"
       And a non-durable subscriber "passer" on topic "sport/football"
       And a non-durable subscriber "collector" on topic "sport/#"
@@ -139,7 +139,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "news" exactly once
 
     @evidence @needs-durable-subscription
-    Scenario Outline: After the broker <event>, each durable subscription still has its own copy
+    Scenario Outline: After the broker <event>, each durable subscription still gets its own copy
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
@@ -180,7 +180,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And the queue is empty
 
     @needs-non-persistent @needs-staging-queue
-    Scenario: A non-persistent publication is staged for each subscription too
+    Scenario: A non-persistent publication is staged once for each subscription
       Given a topic
       And a non-durable subscriber "r1" on the topic
       And a non-durable subscriber "r2" on the topic
@@ -188,7 +188,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then the staging queue holds 2 copies of "news"
 
     @needs-staging-queue
-    Scenario: Two publications are staged for each subscription
+    Scenario: Each of two publications is staged once for each subscription
       Given a topic
       And a non-durable subscriber "r1" on the topic
       And a non-durable subscriber "r2" on the topic
@@ -200,7 +200,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "r2" sees "first" and "second" exactly once
 
     @needs-admin @needs-queue-limit @needs-queue-look @needs-staging-queue
-    Scenario: An administered subscription has one copy staged, and its queue gets the copy
+    Scenario: One copy is staged for an administered subscription, and the subscription's queue gets this copy
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -209,7 +209,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And the queue holds "news"
 
     @needs-topic-wildcard @needs-staging-queue
-    Scenario: Two matching subscriptions have one copy each, one of them with a pattern
+    Scenario: One copy is staged for a subscription to a topic, and one for a subscription to a pattern
       Given a non-durable subscriber "near" on topic "sport/football"
       And a non-durable subscriber "wide" on topic "sport/+"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -223,7 +223,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
     publication, NPMSGDLV for a non-persistent one; the other attribute does not matter.  ASPARENT is resolved through
     the topic tree up to SYSTEM.BASE.TOPIC.  A topic without its own setting behaves like one with ASPARENT.
 
-    Scenario Outline: A <mode> publication is refused on a topic with <attributes>
+    Scenario Outline: A delayed <mode> publication is refused on a topic with <attributes>
       Given a topic with <attributes>
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
@@ -260,7 +260,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | is killed and comes back | PMSGDLV(ALL) |
 
     @control
-    Scenario Outline: A <mode> publication is delivered on a topic with <attributes>
+    Scenario Outline: A delayed <mode> publication is delivered on a topic with <attributes>
       Given a topic with <attributes>
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
@@ -316,13 +316,13 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" never sees the refused "news"
 
     @needs-durable-subscription
-    Scenario: A publication is refused even if all subscriptions are durable
+    Scenario: On a topic with PMSGDLV(ALLDUR), a delayed publication is refused even if all subscriptions are durable
       Given a topic with PMSGDLV(ALLDUR)
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: A topic that is altered between two sends of a producer refuses the second
+    Scenario: A topic that is altered to PMSGDLV(ALL) refuses the producer's next delayed publication
       Given a topic with PMSGDLV(ALLAVAIL)
       And a producer on the topic
       And the producer's delivery delay is 1 h
@@ -332,7 +332,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "one" is accepted
       And sending "two" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: A topic that is altered before the first send of a producer accepts it
+    Scenario: A topic that is altered to PMSGDLV(ALLAVAIL) before a producer's first send accepts the publication
       Given a topic with PMSGDLV(ALL)
       And a non-durable subscriber "reader" on the topic
       And a producer on the topic
@@ -343,7 +343,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "one" exactly once
 
     @kit
-    Scenario: Our broker accepts a producer's second send if the topic is altered after the refusal of the first
+    Scenario: After a refused publication, our broker accepts the producer's next one if the topic is altered to ALLAVAIL
       The document does not say that a producer outlives a refused send, and some brokers close its link.
 
       Given a topic with PMSGDLV(ALL)
@@ -358,7 +358,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "two" exactly once
 
     @own-instance
-    Scenario: Each of the two attributes comes from the nearest parent that sets this attribute
+    Scenario: PMSGDLV is inherited from the nearest parent that sets PMSGDLV, even if a nearer parent sets NPMSGDLV
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
       And a topic "sport/football" with NPMSGDLV(ALLAVAIL)
@@ -367,12 +367,12 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
 
-    Scenario: The persistence that a parent of the topic decides counts
+    Scenario: PMSGDLV(ALLDUR) forbids a delayed publication that a parent topic's DEFPSIST(YES) makes persistent
       Given a topic "sport" with DEFPSIST(YES) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: A <style> producer without a destination is refused, too
+    Scenario Outline: PMSGDLV(ALLDUR) forbids a delayed publication of a <style> producer without a destination
       Given a topic with PMSGDLV(ALLDUR)
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -384,17 +384,17 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | classic    | checked   |
         | simplified | runtime   |
 
-    Scenario: A publication is refused even without a subscription
+    Scenario: On a topic with PMSGDLV(ALL), a delayed publication is refused even if the topic has no subscription
       Given a topic with PMSGDLV(ALL)
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: The persistence that the topic itself decides counts
+    Scenario: PMSGDLV(ALLDUR) forbids a delayed publication that the topic's own DEFPSIST(YES) makes persistent
       Given a topic with DEFPSIST(YES) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: A topic that <is> inherits from its parent, which forbids delayed publications
+    Scenario Outline: PMSGDLV or NPMSGDLV is inherited from a parent that forbids delayed publications if the topic <is>
       Given a topic "sport" with PMSGDLV(<value>) NPMSGDLV(<value>)
       And a topic "sport/football" with <attributes>
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode <mode>
@@ -409,13 +409,13 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | is                    | mode           | value  | attributes                            |
         | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
 
-    Scenario: A topic without an object inherits from its parent, which forbids delayed publications
+    Scenario: A topic without a topic object inherits from a parent that forbids delayed publications
       Given a topic "sport" with PMSGDLV(ALL)
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @control @own-instance
-    Scenario: The nearest parent with a value of its own allows delayed publications
+    Scenario: A delayed publication is accepted if the nearest parent with a value of its own allows delayed publications
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
       And a topic "sport/football" with PMSGDLV(ASPARENT)
@@ -435,7 +435,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "news" exactly once
 
     @own-instance
-    Scenario: With the base topic's factory settings a persistent delayed publication fails
+    Scenario: With the base topic's factory settings, a persistent delayed publication is refused
       The factory settings are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL); they apply when the base topic has no object.
 
       Given the base topic has been deleted
@@ -445,7 +445,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @control @own-instance @needs-non-persistent
-    Scenario: With the base topic's factory settings a non-persistent publication is delivered
+    Scenario: With the base topic's factory settings, a non-persistent delayed publication is delivered
       Given the base topic has been deleted
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -454,13 +454,13 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "news" exactly once
 
     @needs-local-transaction
-    Scenario: A publication in a unit of work is refused, too
+    Scenario: In a unit of work, a delayed publication is refused on a topic with PMSGDLV(ALLDUR)
       Given a topic with PMSGDLV(ALLDUR)
       And session "work" in transacted mode
       When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: A publication through an alias is refused, too
+    Scenario: A delayed publication through an alias is refused if the topic has PMSGDLV(ALLDUR)
       Given a topic with PMSGDLV(ALLDUR)
       And an alias "front" for the topic
       When message "news" is sent to alias "front" with a delivery delay of 1 s
@@ -475,7 +475,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: The topic's attributes at the send decide
+    Scenario: A delayed publication is delivered even if the topic is altered to PMSGDLV(ALL) during the delay
       Given a topic with PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -484,7 +484,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "news" exactly once
 
     @control @needs-non-persistent
-    Scenario: A publication that the topic makes non-persistent needs NPMSGDLV alone
+    Scenario: A delayed publication that the topic's DEFPSIST(NO) makes non-persistent needs only NPMSGDLV(ALLAVAIL)
       Given a topic with DEFPSIST(NO) PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
@@ -492,7 +492,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "news" exactly once
 
     @evidence @needs-xa
-    Scenario: A publication in a branch of a global unit of work is refused, too
+    Scenario: In a branch of a global unit of work, a delayed publication is refused on a topic with PMSGDLV(ALL)
       Given a topic with PMSGDLV(ALL)
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -500,7 +500,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @evidence @needs-local-transaction
-    Scenario: After a rollback, delayed publications are still refused, and others are not
+    Scenario: After a rollback, delayed publications are still refused, and undelayed publications are accepted
       Given a topic with PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)
       And a non-durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic

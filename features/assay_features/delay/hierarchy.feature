@@ -2,13 +2,13 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
   IBM MQ, JMS 2.0 delivery delay, line 82.  A and B are parent and child in a publish/subscribe hierarchy.
 
   @DD-81 @needs-delivery-delay @needs-topic @topology-hierarchy
-  Rule: A proxy subscription has one staged message; the other queue manager distributes it after the delay
+  Rule: One message is staged for a proxy subscription, and the other queue manager distributes it after the delay
     Line 82.  The delayed publication is matched at its send with the proxy subscription, which stands for all
     subscriptions at the other queue manager.  Without a subscription there, no proxy subscription exists
     (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription from before the send receives the publication
     when the delay is over, and not before.
 
-    Scenario Outline: A subscriber at <far> gets a publication from <near> when its delay is over
+    Scenario Outline: A subscriber at queue manager <far> gets a publication from queue manager <near> when its delay is over
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "<far>"
       When message "slow" is sent to the topic at queue manager "<near>" with a delivery delay of 2 s
@@ -21,7 +21,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
         | B    | A   |
 
     @needs-non-persistent
-    Scenario: A non-persistent publication comes to the other queue manager, too
+    Scenario: A subscriber at the other queue manager gets a non-persistent publication when its delay is over
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -36,7 +36,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then the staging queue holds "slow"
       And the staging queue at queue manager "B" does not hold "slow"
 
-    Scenario: Several subscribers at B get the publication once each
+    Scenario: Two subscribers at queue manager B each get the publication once
       Given a topic
       And a non-durable subscriber "first" on the topic at queue manager "B"
       And a non-durable subscriber "second" on the topic at queue manager "B"
@@ -44,7 +44,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "first" sees "slow" exactly once
       And "second" sees "slow" exactly once
 
-    Scenario: Subscribers at A and at B get the publication once each
+    Scenario: A subscriber at queue manager A and a subscriber at queue manager B each get the publication once
       Given a topic
       And a non-durable subscriber "near" on the topic
       And a non-durable subscriber "far" on the topic at queue manager "B"
@@ -53,7 +53,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "far" sees "slow" exactly once
 
     @evidence @needs-admin
-    Scenario: Several subscribers at B have one staged message together, and one copy each
+    Scenario: One message is staged for two subscribers at queue manager B, and each of them gets a copy
       Given a topic
       And a non-durable subscriber "first" on the topic at queue manager "B"
       And a non-durable subscriber "second" on the topic at queue manager "B"
@@ -63,7 +63,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "second" sees "slow" exactly once
 
     @evidence @needs-admin
-    Scenario: A subscriber at A has its own staged message
+    Scenario: One message is staged for a subscriber at queue manager A, and one for a subscriber at queue manager B
       Given a topic
       And a non-durable subscriber "near" on the topic
       And a non-durable subscriber "far" on the topic at queue manager "B"
@@ -72,7 +72,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "near" sees "slow" exactly once
       And "far" sees "slow" exactly once
 
-    Scenario: Without a subscription at the send, no subscriber gets the publication
+    Scenario: If no subscription exists at the send, a later subscriber at queue manager B does not get the publication
       Given a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       And a non-durable subscriber "late" comes to the topic at queue manager "B"
@@ -81,7 +81,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "late" sees "now" exactly once
       And "late" never sees "slow"
 
-    Scenario: A second publication comes to B, too, after its own delay
+    Scenario: A subscriber at queue manager B gets each of two publications after its own delay
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 4 s
@@ -91,7 +91,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "reader" sees "slow" no earlier than 4 s after its send
 
     @needs-local-transaction
-    Scenario: A publication of a unit of work comes to B after its commit
+    Scenario: A subscriber at queue manager B gets the publication of a committed unit of work, not of one rolled back
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       And session "work" in transacted mode
@@ -103,7 +103,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "reader" never sees "undone"
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: A queue manager that is stopped during the delay sends the publication to B after its start
+    Scenario: If queue manager A is down at the end of the delay, a subscriber at queue manager B gets the publication later
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -113,7 +113,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: If B is stopped at the end of the delay, B gets the publication after its start
+    Scenario: If queue manager B is down at the end of the delay, a subscriber there gets the publication after B's start
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       And subscriber "steady" is inactive
@@ -125,7 +125,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: A publication that B has received does not come again after both queue managers are stopped and started
+    Scenario: A subscriber at queue manager B does not get the publication again after both queue managers are restarted
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -141,7 +141,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "steady" sees "slow" at most once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber at B that is inactive at the end of the delay gets the publication when it returns
+    Scenario: An inactive durable subscriber at queue manager B gets the publication when it returns after the delay
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -157,20 +157,20 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "reader" sees "slow" in time, 20 s after its send
 
     @needs-topic-wildcard
-    Scenario: A subscriber at B with a pattern gets the publication, too
+    Scenario: A subscriber to a topic pattern at queue manager B gets the publication
       Given a non-durable subscriber "wide" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s
       Then "wide" sees "slow" exactly once
       And "wide" sees "slow" no earlier than 2 s after its send
 
-    Scenario: The publication comes to B as it was sent
+    Scenario: A subscriber at queue manager B gets the publication unaltered
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s, priority 7 and property colour = "red"
       Then "reader" sees "slow" as it was sent
 
     @evidence @needs-admin
-    Scenario: After the topic's last subscriber at B has gone, no message is staged for B
+    Scenario: After the topic's last subscriber at queue manager B has gone, no message is staged for B
       No line says how soon the other queue manager learns that the subscriber has gone, so the scenario waits.
 
       Given a topic
@@ -183,7 +183,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And the staging queue does not hold "after"
 
     @evidence @needs-admin
-    Scenario: An administrator's subscription at B gets the publication, too
+    Scenario: An administered subscription at queue manager B gets the publication
       Given a topic
       And queue "orders" at queue manager "B" has been defined
       And an administered subscription "billing" from the topic at queue manager "B" to queue "orders" at queue manager "B"
@@ -193,7 +193,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "far" sees "slow" no earlier than 2 s after its send
 
     @needs-durable-subscription @needs-time-to-live
-    Scenario: At B, too, the time to live counts from the send
+    Scenario: A publication whose time to live is over is not delivered at queue manager B
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and a time to live of 10 s
@@ -205,7 +205,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "steady" never sees "slow"
 
     @needs-selector @needs-durable-subscription
-    Scenario: At B, each subscription gets only the publications that its selector selects
+    Scenario: At queue manager B, each subscription gets only the publications that its selector selects
       Given a topic
       And a durable subscriber "fond" on the topic at queue manager "B" for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic at queue manager "B" for messages with "colour = 'blue'"
@@ -214,7 +214,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "averse" never sees "slow"
 
     @evidence @needs-shared-subscription
-    Scenario Outline: Two sharers of a <kind> subscription at B together get the publication once
+    Scenario Outline: Two sharers of a <kind> subscription at queue manager B together get the publication once
       Given a topic
       And subscriber "left" shares <kind> subscription "club" on the topic at queue manager "B"
       And subscriber "right" shares <kind> subscription "club" on the topic at queue manager "B"
@@ -232,7 +232,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
         | durable |
 
     @evidence @needs-durable-subscription @needs-kill
-    Scenario: A queue manager that is killed during the delay sends the publication to B afterwards
+    Scenario: A durable subscriber at queue manager B gets the publication although the broker is killed during the delay
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -248,7 +248,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
     neither early nor twice, and each subscriber from before the send gets it.  At the publisher's own queue manager,
     subscriptions are matched at the send (line 56).
 
-    Scenario: A late subscriber at B gets the publication at most once, and no other subscriber loses it
+    Scenario: A subscriber that comes to queue manager B during the delay gets the publication at most once
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -256,7 +256,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
-    Scenario: A late subscriber at B does not get the publication before its delay is over
+    Scenario: A subscriber that comes to queue manager B during the delay does not get the publication early
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s
@@ -266,7 +266,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And no receiver sees "slow" earlier than 3 s after its send
 
     @needs-durable-subscription
-    Scenario: A late durable subscriber at B gets the publication at most once
+    Scenario: A durable subscriber that comes to queue manager B during the delay gets the publication at most once
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -275,7 +275,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "during" sees "slow" at most once
 
     @must
-    Scenario: A late subscriber at the publisher's queue manager does not get the publication
+    Scenario: A subscriber that comes to the publisher's queue manager during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -287,7 +287,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "here" never sees "slow"
 
     @needs-non-persistent @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Beside a late subscriber at B, two sharers of a <kind> subscription to a pattern together get the publication once
+    Scenario Outline: Two sharers of a <kind> subscription together get the publication once if a subscriber comes during the delay
       Given subscriber "left" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       And subscriber "right" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s and delivery mode non-persistent
@@ -305,7 +305,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
         | durable |
 
     @needs-admin @needs-durable-subscription
-    Scenario: A late durable subscriber at B gets the publication at most once if B is stopped and started during the delay
+    Scenario: A durable subscriber that comes during the delay gets the publication at most once if queue manager B is restarted
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 5 s

@@ -16,7 +16,7 @@ from assay.exits import Exit
 from assay_evidence.verdicts import load_verdicts
 from assay_reports.sources import VERDICTS_FILE
 
-SMALLEST = "delay/early.feature::The shortest delay of one millisecond counts"
+SMALLEST = "delay/early.feature::With the shortest delay, 1 ms, a non-persistent message does not come early"
 
 
 @pytest.fixture(scope="module")
