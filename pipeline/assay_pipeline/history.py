@@ -75,7 +75,7 @@ The number is a hash of the three names (`assay_pipeline.bronze.case_id`). Spark
 names, which have a hundred characters and more.
 """
 IN_WRITER = (*CASE, "writer")
-MESSAGE = (*CASE, "kid")
+MESSAGE = (*CASE, "key")
 QUEUE, TOPIC = "queue://%", "topic://%"
 
 

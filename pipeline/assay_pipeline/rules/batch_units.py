@@ -122,7 +122,7 @@ def _ended(history: History, ack: str, margin_ns: int) -> DataFrame:
 
 
 def _named() -> Column:
-    return F.concat_ws("/", "kid", "link", F.col("turn").cast("string"), F.col("batch").cast("string"))
+    return F.concat_ws("/", "key", "link", F.col("turn").cast("string"), F.col("batch").cast("string"))
 
 
 def _acknowledged(history: History, limits: Limits) -> DataFrame:

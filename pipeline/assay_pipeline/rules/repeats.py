@@ -210,7 +210,7 @@ def _on_spark(
     )
     return subjects(
         copies.join(seen, list(COPY), "left").join(waited, list(COPY), "left"),
-        subject=F.when(F.col("holder") == "", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder")),
+        subject=F.when(F.col("holder") == "", F.col("key")).otherwise(F.concat_ws(">", "key", "holder")),
         outcome=outcome,
         figure=F.coalesce("gap", F.lit(0)),
     )

@@ -102,7 +102,7 @@ def _rolled_back(history: History, limits: Limits) -> DataFrame:
     outcome = F.when(F.col("times") > 0, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
     return subjects(
         _kept_back(rolled_back, history).join(seen, list(MESSAGE), "left").join(waited, list(MESSAGE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=F.col("times"),
     )
@@ -137,7 +137,7 @@ def _committed(history: History, limits: Limits) -> DataFrame:
         .join(_idle(committed, history), list(MESSAGE), "left")
         .join(alone(history.arrivals, history.consumers, CASE), [*CASE, "destination"], "left")
         .join(slow, list(CASE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=seen - due(),
     )
@@ -151,12 +151,12 @@ def _idle(received: DataFrame, history: History) -> DataFrame:
         (since_send(F.col("begin")) <= due()) & (since_send(F.col("end")) >= seen) & ~fault_touches(F.lit(0), seen)
     ).select(*MESSAGE).distinct()  # fmt: skip
     other = history.sightings.where(~F.col("look")).select(
-        *CASE, "actor", F.col("kid").alias("other"), F.col("at").alias("other_at")
+        *CASE, "actor", F.col("key").alias("other"), F.col("at").alias("other_at")
     )
     within = (since_send(F.col("other_at")) >= F.lit(0)) & (since_send(F.col("other_at")) <= seen)
     busy = (
         received.join(other, [*CASE, "actor"])
-        .where(within & (F.col("other") != F.col("kid")))
+        .where(within & (F.col("other") != F.col("key")))
         .select(*MESSAGE)
         .distinct()
     )
