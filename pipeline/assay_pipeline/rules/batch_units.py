@@ -52,7 +52,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import FATAL, Call, Event, Seen, Settle
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import giving_back
-from assay_evidence.oracle.ended import Ending, endings
+from assay_evidence.oracle.endings import Ending, endings
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome

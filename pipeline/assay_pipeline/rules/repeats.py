@@ -51,7 +51,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import FATAL
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.finals import RETAIN, settled_copies
+from assay_evidence.oracle.settled_copies import RETAIN, settled_copies
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
