@@ -188,7 +188,7 @@ def _on_spark(
         )
     )
     spans = history.watches.select(
-        *CASE, "destination", F.col("actor").alias("watcher"), "begin", "end", "last", "telling"
+        *CASE, "destination", F.col("actor").alias("watcher"), "begin", "end", "last", "conclusive"
     )
     own = (F.col("holder") == "") | (F.col("watcher") == F.col("holder"))
     interrupted = _broken_between(F.col("final_at"), F.col("begin")) if after_fault else ~no()

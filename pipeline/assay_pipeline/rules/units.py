@@ -146,7 +146,7 @@ def _committed(history: History, limits: Limits) -> DataFrame:
 def _idle(received: DataFrame, history: History) -> DataFrame:
     """Find the messages whose consumer watched from before the due time, and received nothing else since the send."""
     seen = since_send(F.col("seen_at"))
-    spans = history.watches.where("telling").select(*CASE, "destination", "actor", "begin", "end")
+    spans = history.watches.where("conclusive").select(*CASE, "destination", "actor", "begin", "end")
     watched = received.join(spans, [*CASE, "destination", "actor"]).where(
         (since_send(F.col("begin")) <= due()) & (since_send(F.col("end")) >= seen) & ~fault_touches(F.lit(0), seen)
     ).select(*MESSAGE).distinct()  # fmt: skip
@@ -240,7 +240,7 @@ def _was_awaited(story: Story, send: Send, first: Seen) -> bool:
         span.begin.actor == first.actor
         and send.since(span.begin) <= send.due
         and send.since(span.end) >= at
-        and story.telling(span)
+        and story.is_conclusive(span)
         for span in story.watching(send.destination)
     )
     others = (event for event in story.events if isinstance(event, Seen) and event.actor == first.actor)

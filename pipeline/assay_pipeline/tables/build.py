@@ -239,14 +239,16 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     halted = F.coalesce(F.col("stopped") < F.col("end.seq"), no())
-    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no()) & ~halted
+    conclusive = (
+        F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no()) & ~halted
+    )
     return (
         spans.join(last, [*IN_WRITER, "id", "actor"], "left")
         .join(actors, [*CASE, "actor"], "left")
         .join(stopped, list(IN_WRITER), "left")
-        .withColumn("telling", F.coalesce(telling, no()))
+        .withColumn("conclusive", F.coalesce(conclusive, no()))
         .withColumn("at", F.col("begin"))
-        .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "telling")
+        .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "conclusive")
     )
 
 

@@ -212,7 +212,7 @@ def _created(consumers: DataFrame) -> DataFrame:
 def _watched(lost: DataFrame, watches: DataFrame) -> DataFrame:
     spans = watches.select(
         *CASE, "destination", _group(), F.col("actor").alias("watcher"), F.col("opened.at").alias("created_at"),
-        "begin", "end", "last", "telling",
+        "begin", "end", "last", "conclusive",
     )  # fmt: skip
     over = F.col("lost.end").isNotNull() & unbroken()
     afresh = precedes(F.col("lost.end"), F.col("created_at"))
