@@ -149,7 +149,7 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._turns.telling:
+        if self._turns.is_calling_peer:
             self._runner.call_soon(partial(self.handle, command))
             return
         self._turns.note(self._life, command)
@@ -189,7 +189,7 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._turns.telling:
+        if self._turns.is_calling_peer:
             self._runner.call_soon(partial(self.put_together, puts))
         elif self._seams.command is NO_SEAMS.command:
             for put in puts:

@@ -54,7 +54,7 @@ class Turns:
         """Hooks that run after each command, when its effects are carried out."""
         self.deliveries = 0
         """The number of deliveries to clients since this object was created."""
-        self.telling = False
+        self.is_calling_peer = False
         """Whether the queue manager is calling a peer; a command that the peer sends during the call must wait."""
         self._runner = runner
         self._seams = seams
@@ -132,11 +132,11 @@ class Turns:
         elif isinstance(effect, CloseLink):
             peer = self.facility.peers.get(effect.connection)
             if peer is not None:
-                self.telling = True
+                self.is_calling_peer = True
                 try:
                     peer.close_link(effect)
                 finally:
-                    self.telling = False
+                    self.is_calling_peer = False
         elif effect.after is None:
             self.let_out(life, (effect,))
         else:
@@ -156,7 +156,7 @@ class Turns:
         peer = self.facility.peers.get(effect.connection)
         if peer is None:
             return
-        self.telling = True
+        self.is_calling_peer = True
         try:
             if isinstance(effect, Deliver):
                 self.deliveries += 1
@@ -164,7 +164,7 @@ class Turns:
             elif not life.over:
                 peer.answer(effect, sent)
         finally:
-            self.telling = False
+            self.is_calling_peer = False
 
     def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
         """Run the hooks `before_answer`, if an answer accepts a send.

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from assay_features.cache import beside, cached, package_features
 from assay_features.folder import feature_root
-from assay_features.kept import beside, kept, package_features
 
 
 @cache
@@ -28,7 +28,7 @@ def titles(root: Path | None = None) -> Mapping[str, str]:
         return MappingProxyType(_titles(root))
     sources = [Path(__file__), *package_features()]
     return MappingProxyType(
-        kept(dict[str, str], lambda: _titles(feature_root()), sources, beside(__file__, "titles.json"))
+        cached(dict[str, str], lambda: _titles(feature_root()), sources, beside(__file__, "titles.json"))
     )
 
 

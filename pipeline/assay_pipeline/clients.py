@@ -79,22 +79,22 @@ def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """
     key = (*case, "writer")
     accepted = told.where((F.col("kind") == "settle") & (F.col("outcome") == "accepted")).select(
-        *key, F.col("msg.kid").alias("kid"), "actor", "link", "at", "unit"
+        *key, F.col("msg.kid").alias("key"), "actor", "link", "at", "unit"
     )
     ending: Column = F.struct(F.col("at.seq").alias("seq"), F.col("op").alias("end"), "at").alias("ending")
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *key, "unit", ending
     )
     alone = accepted.where(F.col("unit").isNull()).select(
-        *case, "kid", "actor", "link", "at", F.col("at").alias("final_at")
+        *case, "key", "actor", "link", "at", F.col("at").alias("final_at")
     )
     together = (
         accepted.join(units, [*key, "unit"])
         .where(F.col("ending.seq") > F.col("at.seq"))
-        .groupBy(*case, "kid", "actor", "link", "at")
+        .groupBy(*case, "key", "actor", "link", "at")
         .agg(F.min_by("ending", "ending.seq").alias("ending"))
         .where(F.col("ending.end") == "commit")
-        .select(*case, "kid", "actor", "link", "at", F.col("ending.at").alias("final_at"))
+        .select(*case, "key", "actor", "link", "at", F.col("ending.at").alias("final_at"))
     )
     return alone.unionByName(together)
 

@@ -113,7 +113,7 @@ def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = Fals
             examined.
         light: Whether to examine the messages of MQ Light clients, and no others.
     """
-    name = F.when(F.col("kind") == "queue", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder"))
+    name = F.when(F.col("kind") == "queue", F.col("key")).otherwise(F.concat_ws(">", "key", "holder"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
     mine = F.col("light") if light else ~F.col("light")
     return Rows(mine & which, name, outcome, F.col("seen"))

@@ -14,7 +14,7 @@ The invariants read only these tables:
   row (with ``look``) for each browse that listed the message on its own destination.  Other browses do not count: an
   administrator may find a message elsewhere, for example on the staging queue.
 - ``watches``: one row for each span in which a consumer could have received a message.  It holds the consumer's last
-  activity in the span, and whether silence in the span shows that no message came (``telling``).
+  activity in the span, and whether silence in the span shows that no message came (``conclusive``).
   Each sighting and each watch has the holder from which the consumer receives (``source``), and the creation of the
   consumer (``opened``).
 - ``actors``: the properties of each consumer.
@@ -75,7 +75,7 @@ The number is a hash of the three names (`assay_pipeline.bronze.case_id`). Spark
 names, which have a hundred characters and more.
 """
 IN_WRITER = (*CASE, "writer")
-MESSAGE = (*CASE, "kid")
+MESSAGE = (*CASE, "key")
 QUEUE, TOPIC = "queue://%", "topic://%"
 
 

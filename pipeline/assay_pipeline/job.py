@@ -33,7 +33,7 @@ from assay_pipeline.verdicts import conclude
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from assay_pipeline.collect import Collected
+    from assay_pipeline.collection import Collected
 
 SCHEMA = 1
 VERDICTS = "verdicts.json"
@@ -218,7 +218,7 @@ def judge_with(
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from assay_pipeline.collect import collect
+    from assay_pipeline.collection import collect
 
     try:
         collected = collect(spark, files, place, limits, subjects=oracle, rules=rules)

@@ -72,18 +72,18 @@ def _events(lines: DataFrame, asked: Iterable[_Asked]) -> dict[int, list[AnyEven
     scenario = F.coalesce(F.col("event.scenario"), F.lit(""))
     told = lines.where(F.col("reason").isNull()).select(
         "folder", F.col("event.run").alias("run"), scenario.alias("scenario"), F.col("event.writer").alias("writer"),
-        F.col("event.seq").alias("seq"), F.col("event.kind").alias("kind"), F.col("event.msg.kid").alias("kid"),
-        F.col("event.kids").alias("kids"), F.col("event.call").alias("call"), "line",
+        F.col("event.seq").alias("seq"), F.col("event.kind").alias("kind"), F.col("event.msg.kid").alias("key"),
+        F.col("event.kids").alias("keys"), F.col("event.call").alias("call"), "line",
     )  # fmt: skip
-    of_subject = told.select("folder", "run", "writer", "seq", F.col("kid").alias("key"))
+    of_subject = told.select("folder", "run", "writer", "seq", F.col("key").alias("of_key"))
     keyed = of_subject.join(F.broadcast(wanted), ["folder", "run", "writer", "seq"])
-    about = F.col("kid") == F.col("key")
+    about = F.col("key") == F.col("of_key")
     itself = (F.col("writer") == F.col("of_writer")) & (F.col("seq") == F.col("of_seq"))
     keyed = keyed.withColumnsRenamed({"writer": "of_writer", "seq": "of_seq"})
     near = told.join(F.broadcast(keyed), list(NAMES))
     found: dict[int, list[AnyEvent]] = {}
     calls: dict[tuple[str, str, str, str], set[int]] = {}
-    mine = about | itself | F.array_contains("kids", F.col("key")) | F.col("kind").isin(*_AROUND)
+    mine = about | itself | F.array_contains("keys", F.col("of_key")) | F.col("kind").isin(*_AROUND)
     for row in near.where(mine).select("number", "folder", "line").collect():
         event = decode_line(row.line.encode())
         found.setdefault(row.number, []).append(event)

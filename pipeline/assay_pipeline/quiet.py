@@ -78,7 +78,7 @@ def touches(spans: str | Column, start: Column, end: Column) -> Column:
 
 
 def quiet_after(start: Column, quiet_ms: int) -> Column:
-    """Return whether a watch (columns ``begin``, ``end``, ``last``, ``telling``) has a quiet tail after a time.
+    """Return whether a watch (columns ``begin``, ``end``, ``last``, ``conclusive``) has a quiet tail after a time.
 
     Args:
         start: The time from which silence counts, in nanoseconds since the send call.
@@ -96,7 +96,7 @@ def quiet_tail(start: Column) -> Column:
     # `greatest` ignores the null in ``last`` of a consumer without activity.
     tail = F.greatest(since_send(F.col("begin")), since_send(F.col("last")), start)
     end = since_send(F.col("end"))
-    return F.when(F.col("telling") & (end > tail) & ~fault_touches(tail, end), end - tail)
+    return F.when(F.col("conclusive") & (end > tail) & ~fault_touches(tail, end), end - tail)
 
 
 def unbroken() -> Column:

@@ -10,7 +10,7 @@ from tests.pipeline.tales import Tale, write_run
 
 from assay_evidence.histories.measures import Batches, Measures
 from assay_pipeline.bronze import account, read_lines
-from assay_pipeline.collect import runs_of
+from assay_pipeline.collection import runs_of
 from assay_pipeline.journals import find_journals
 from assay_pipeline.measures import ALL, measures
 from assay_pipeline.tables.build import build_history

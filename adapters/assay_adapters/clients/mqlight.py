@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from assay_adapters.clients.events import seen_of
 from assay_adapters.clients.keys import marked
-from assay_adapters.clients.light_teller import LightTeller
+from assay_adapters.clients.light_events import LightTeller
 from assay_adapters.clients.links import attempt
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.clients.sdk import FaceClient

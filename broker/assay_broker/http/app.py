@@ -20,7 +20,7 @@ from starlette.routing import Route
 from assay_broker.http.description.operations import Operation
 from assay_broker.http.description.routes import OPERATIONS
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.requests.authentication import OPEN, Authenticator, Security
+from assay_broker.http.requests.authentication import OPEN, Authenticator, HttpSecurity
 from assay_broker.http.requests.bodies import Bodies
 from assay_broker.http.requests.descriptor import VERSIONS
 from assay_broker.http.requests.problems import Faults, HttpProblem
@@ -56,7 +56,7 @@ def application(
     queue_manager: QueueManager,
     runner: Runner,
     *,
-    security: Security = OPEN,
+    security: HttpSecurity = OPEN,
     views: Views = tuple,
     limits: HttpLimits = _LIMITS,
     ready: Callable[[], bool] | None = None,

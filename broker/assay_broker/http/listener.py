@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 
 from assay_broker.http.app import application
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.requests.authentication import OPEN, Security
+from assay_broker.http.requests.authentication import OPEN, HttpSecurity
 from assay_broker.http.requests.request import Views
 from assay_broker.security import is_loopback
 from assay_broker.shell import QueueManager
@@ -58,7 +58,7 @@ class HttpListener:
         queue_manager: QueueManager,
         runner: Runner,
         *,
-        security: Security = OPEN,
+        security: HttpSecurity = OPEN,
         views: Views = tuple,
         limits: HttpLimits = _LIMITS,
         clear_passwords: bool = False,

@@ -12,8 +12,8 @@ from assay_broker.core.effects import Trace
 from assay_broker.core.refusals import RefusalError
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.server.addresses import HostPort
-from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import MachineError, OptionsError
+from assay_broker.server.initial_settings import settings_of
 from assay_broker.server.logs import get_logger
 from assay_broker.server.options import ServerOptions, check
 from assay_broker.server.parts import ClientListenerPort, ListenerPort, Parts

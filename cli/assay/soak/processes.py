@@ -42,7 +42,7 @@ class _Running(Struct, eq=False):
     report: Report = Report()
 
 
-class Clients:
+class ClientProcesses:
     """The client processes; as they run, they report to the controller.
 
     Args:

@@ -20,7 +20,7 @@ from assay.soak.faults import KINDS, Coming, Striking
 from assay.soak.lateness import Lateness
 from assay.soak.loads import WORKLOADS
 from assay.soak.plan import LeftOut, Plan, PlannedFault, plan_json, producer_name
-from assay.soak.processes import Clients, prepare
+from assay.soak.processes import ClientProcesses, prepare
 from assay.soak.producer import produce
 from assay.soak.slice_consumer import DRAIN_LIMIT_MS, EARLY_MS
 from assay.soak.workloads import Workload, scenario_id
@@ -82,7 +82,7 @@ class Soak:
         self._journal = JournalWriter(out / JOURNALS / f"{MAIN}.jsonl", run=self._run, writer=MAIN)
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["__main__", "assay.soak.producer", "assay.soak.consumer"])
-        self._clients = Clients(context)
+        self._clients = ClientProcesses(context)
         self._instance: Instance | None = None
         self._start_ns = 0
         self._open: list[_Slice] = []

@@ -5,7 +5,7 @@ The pipeline joins tables of all scenarios; the oracle examines one scenario aft
 judge --oracle`` compare the subjects that both find.
 """
 
-from assay_evidence.oracle.examine import Examined, InPython, examine
+from assay_evidence.oracle.examination import Examined, InPython, examine
 from assay_evidence.oracle.story import Story
 
 __all__ = ["Examined", "InPython", "Story", "examine"]

@@ -239,7 +239,7 @@ class Story:
 
     # silence ---------------------------------------------------------------------------------------------------------
 
-    def telling(self, span: Span) -> bool:
+    def is_conclusive(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
         The silence shows nothing in these cases:
@@ -310,7 +310,7 @@ class Story:
         """
         tail = max([send.since(span.begin), start] + ([send.since(span.last)] if span.last else []))
         end = send.since(span.end)
-        return end - tail if self.telling(span) and end > tail and not self.disturbed(send, tail, end) else 0
+        return end - tail if self.is_conclusive(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
         """Return the actors that consume from a destination, each with an event: a creation or the begin of a watch."""

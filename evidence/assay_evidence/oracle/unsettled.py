@@ -66,12 +66,12 @@ class _Receptions:
         self.holders = Holders(story)
         self.settled: set[tuple[str, str, str]] = set()
         self.accepting: dict[tuple[str, str], list[Settle]] = defaultdict(list)
-        self.telling: set[str] = set()
+        self.settlers: set[str] = set()
         self.seen: dict[tuple[str, str], dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
         for event in story.events:
             if isinstance(event, Settle):
                 self.settled.add((event.actor, event.link, event.msg.key))
-                self.telling.add(event.actor)
+                self.settlers.add(event.actor)
                 if event.outcome == "accepted" and event.unit is None:
                     self.accepting[event.actor, event.link].append(event)
             elif isinstance(event, Seen):
@@ -140,7 +140,7 @@ class _Receptions:
             certain=_what(begin) != "cut" or returned,
             returned=returned,
             away=all(precedes(call, begin) for call in mine),
-            tells=first.actor in self.telling,
+            tells=first.actor in self.settlers,
             neighbour=any(
                 precedes(first, event) and precedes(event, begin) for event in self.accepting[first.actor, first.link]
             ),

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from assay_features.cache import beside, cached, package_features
 from assay_features.dimensions import _texts, _traits
 from assay_features.dimensions._reasons import Reasons, load_reasons
 from assay_features.dimensions._texts import ScenarioText, scenario_texts
 from assay_features.dimensions._traits import DIMENSIONS, traits_of
-from assay_features.kept import beside, kept, package_features
 from assay_features.rule import Rule
 
 
@@ -89,9 +89,9 @@ def counts_of(scenarios: Iterable[ScenarioText]) -> dict[str, dict[str, int]]:
 
 @cache
 def _of_this_package() -> Mapping[str, Mapping[str, int]]:
-    """Return the counts of this package's scenarios, from a file if it is up to date (`kept`)."""
+    """Return the counts of this package's scenarios, from a file if it is up to date (`cached`)."""
     modules = [Path(module) for module in (__file__, _texts.__file__, _traits.__file__)]
     sources = [*modules, *package_features()]
-    return kept(
+    return cached(
         dict[str, dict[str, int]], lambda: counts_of(scenario_texts()), sources, beside(__file__, "traits.json")
     )

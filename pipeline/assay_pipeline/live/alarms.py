@@ -114,7 +114,7 @@ def _start(
     scratch: Path,
     put: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
-    from assay_pipeline.live.growing import FORMAT, GrowingJournals
+    from assay_pipeline.live.growing_journals import FORMAT, GrowingJournals
     from assay_pipeline.live.processor import ALARMS, ScenarioProcessor
 
     spark.dataSource.register(GrowingJournals)

@@ -10,7 +10,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from assay_evidence.subjects import Subject
-from assay_pipeline.live.suspicion import Examination
+from assay_pipeline.live.examination import Examination
 from assay_pipeline.rules import INVARIANTS
 
 EXAMINE_MS = 5_000

@@ -112,7 +112,7 @@ def _marks(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all
     returned = failed.where(F.col("ended_at.seq") < F.col("again_at.seq")).join(_sent_once(history), list(MESSAGE))
     return subjects(
         returned,
-        subject=F.concat_ws("/", "kid", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
+        subject=F.concat_ws("/", "key", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
         outcome=F.when(F.col("again_marked"), Outcome.KEPT.value).otherwise(Outcome.BROKEN.value),
         figure=F.lit(1),
     )
@@ -156,7 +156,7 @@ def _earlier(history: History, limits: Limits) -> DataFrame:
     tried = precedes(F.col("next_at"), F.col("failed_at"))
     return subjects(
         done.join(again, [*MESSAGE, "source", "destination"], "left").join(failed, place, "left"),
-        subject=F.concat_ws(">", "kid", "source"),
+        subject=F.concat_ws(">", "key", "source"),
         outcome=F.when(F.col("again") > 0, Outcome.BROKEN.value).when(tried, Outcome.KEPT.value),
         figure=F.col("again"),
     )

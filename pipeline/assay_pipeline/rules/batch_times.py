@@ -82,7 +82,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
     )
     return subjects(
         rows,
-        subject=F.concat_ws("/", "kid", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
+        subject=F.concat_ws("/", "key", "link", F.col("turn").cast("string"), F.col("batch").cast("string")),
         outcome=outcome,
         figure=F.when(expired | perhaps, late).otherwise(lead),
     )

@@ -52,7 +52,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import FATAL, Call, Event, Seen, Settle
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import giving_back
-from assay_evidence.oracle.ended import Ending, endings
+from assay_evidence.oracle.endings import Ending, endings
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
@@ -122,7 +122,7 @@ def _ended(history: History, ack: str, margin_ns: int) -> DataFrame:
 
 
 def _named() -> Column:
-    return F.concat_ws("/", "kid", "link", F.col("turn").cast("string"), F.col("batch").cast("string"))
+    return F.concat_ws("/", "key", "link", F.col("turn").cast("string"), F.col("batch").cast("string"))
 
 
 def _acknowledged(history: History, limits: Limits) -> DataFrame:
@@ -209,7 +209,7 @@ def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
         .agg(F.count_distinct("actor").alias("crowd"))
     )
     spans = history.watches.select(
-        *CASE, "destination", "source", F.col("actor").alias("watcher"), "begin", "end", "last", "telling"
+        *CASE, "destination", "source", F.col("actor").alias("watcher"), "begin", "end", "last", "conclusive"
     )
     begin = F.col("begin")
     freed = unbroken() & F.exists("gave", lambda at: precedes(F.col("ending.to"), at) & precedes(at, begin))
@@ -250,12 +250,12 @@ def _last(leaves: str) -> Column:
 
 
 def _all_accepted(story: Story, limits: Limits) -> Iterator[Examined]:
-    telling = {e.actor for e in story.events if isinstance(e, Settle) and e.outcome == "accepted" and e.unit is None}
+    acceptors = {e.actor for e in story.events if isinstance(e, Settle) and e.outcome == "accepted" and e.unit is None}
     gave = giving_back(story)
     for ending in endings(story, "client", limits[SETTLED_MS] * NS_PER_MS):
         settled, seen = ending.one.settled, ending.one.seen
         back = any(not moments.precedes(at, seen) and not moments.precedes(ending.answer, at) for at in gave)
-        if back or seen.actor not in telling:
+        if back or seen.actor not in acceptors:
             continue
         if settled is None or settled.outcome != "accepted":
             yield ending.name, Outcome.BROKEN, 0, ending.one.seen

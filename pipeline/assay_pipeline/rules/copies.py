@@ -67,7 +67,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         open_for.join(copies, [*MESSAGE, "holder"], "left").join(
             withheld(published, history.admins), list(MESSAGE), "left"
         ),
-        subject=F.concat_ws(">", "kid", "holder"),
+        subject=F.concat_ws(">", "key", "holder"),
         outcome=outcome,
         figure=F.col("copies"),
     )

@@ -81,7 +81,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         .join(_drained(delayed, history, limits), list(MESSAGE), "left")
         .join(withheld(delayed, history.admins), list(MESSAGE), "left")
         .join(special(history.admins, history.parties), list(CASE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=F.col("delivered"),
     )

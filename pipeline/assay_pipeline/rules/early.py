@@ -51,7 +51,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         .when(F.col("unclear"), Outcome.UNDECIDED.value)
         .when(enough | F.coalesce(F.col("looked"), no()), Outcome.KEPT.value)
     )
-    return subjects(tried.join(seen, list(MESSAGE)), subject=F.col("kid"), outcome=outcome, figure=F.col("earliest"))
+    return subjects(tried.join(seen, list(MESSAGE)), subject=F.col("key"), outcome=outcome, figure=F.col("earliest"))
 
 
 def _seen(delayed: DataFrame, sightings: DataFrame) -> DataFrame:

@@ -80,7 +80,7 @@ def _handed_over(mortal: DataFrame, history: History, limits: Limits, until: Col
     late = elapsed(F.col("answered_at"), F.col("seen_at")) - F.col("ttl_ns")
     first = (
         mortal.join(seen, list(MESSAGE))
-        .withColumn("copy", F.when(topic, F.concat_ws(">", "kid", "holder")).otherwise(F.col("kid")))
+        .withColumn("copy", F.when(topic, F.concat_ws(">", "key", "holder")).otherwise(F.col("key")))
         .groupBy(*CASE, "copy")
         .agg(
             F.min(
@@ -115,7 +115,7 @@ def _never(mortal: DataFrame, history: History, limits: Limits, until: Column | 
         afresh & quiet_after(start, limits[QUIET_MS]) & in_time
     )
     kept = waited.groupBy(*MESSAGE).agg(F.first("at").alias("at"))
-    return subjects(kept, subject=F.col("kid"), outcome=F.lit(Outcome.KEPT.value), figure=F.lit(0))
+    return subjects(kept, subject=F.col("key"), outcome=F.lit(Outcome.KEPT.value), figure=F.lit(0))
 
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:

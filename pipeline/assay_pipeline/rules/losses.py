@@ -58,7 +58,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         & ~F.coalesce(F.col("withheld"), no())
     )
     outcome = F.when(F.col("outlived") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)
-    return subjects(verdict, subject=F.col("kid"), outcome=outcome, figure=F.col("outlived"))
+    return subjects(verdict, subject=F.col("key"), outcome=outcome, figure=F.col("outlived"))
 
 
 def _after_all(at: Column) -> Column:

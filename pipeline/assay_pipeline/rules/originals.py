@@ -49,7 +49,7 @@ def _on_spark(history: History, _limits: Limits) -> DataFrame:
         .agg(F.first("at").alias("at"), F.count(F.when(differs, 1)).alias("altered"))
     )
     outcome = F.when(F.col("altered") > 0, Outcome.BROKEN.value).otherwise(Outcome.KEPT.value)
-    return subjects(compared, subject=F.col("kid"), outcome=outcome, figure=F.col("altered"))
+    return subjects(compared, subject=F.col("key"), outcome=outcome, figure=F.col("altered"))
 
 
 def _header_differs(header: str) -> Column:

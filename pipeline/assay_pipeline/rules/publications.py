@@ -64,7 +64,7 @@ def _later_on_spark(history: History, limits: Limits) -> DataFrame:
     outcome = F.when(F.col("times") > 0, Outcome.BROKEN.value).when(tried, Outcome.KEPT.value)
     return subjects(
         came.join(seen, [*MESSAGE, "destination", "actor"], "left").join(waited, pair, "left"),
-        subject=F.concat_ws(">", "kid", "actor"),
+        subject=F.concat_ws(">", "key", "actor"),
         outcome=outcome,
         figure=F.col("times"),
     )

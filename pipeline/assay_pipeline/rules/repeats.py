@@ -51,7 +51,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import FATAL
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.finals import RETAIN, settled_copies
+from assay_evidence.oracle.settled_copies import RETAIN, settled_copies
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
@@ -188,7 +188,7 @@ def _on_spark(
         )
     )
     spans = history.watches.select(
-        *CASE, "destination", F.col("actor").alias("watcher"), "begin", "end", "last", "telling"
+        *CASE, "destination", F.col("actor").alias("watcher"), "begin", "end", "last", "conclusive"
     )
     own = (F.col("holder") == "") | (F.col("watcher") == F.col("holder"))
     interrupted = _broken_between(F.col("final_at"), F.col("begin")) if after_fault else ~no()
@@ -210,7 +210,7 @@ def _on_spark(
     )
     return subjects(
         copies.join(seen, list(COPY), "left").join(waited, list(COPY), "left"),
-        subject=F.when(F.col("holder") == "", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder")),
+        subject=F.when(F.col("holder") == "", F.col("key")).otherwise(F.concat_ws(">", "key", "holder")),
         outcome=outcome,
         figure=F.coalesce("gap", F.lit(0)),
     )

@@ -102,7 +102,7 @@ def _rolled_back(history: History, limits: Limits) -> DataFrame:
     outcome = F.when(F.col("times") > 0, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
     return subjects(
         _kept_back(rolled_back, history).join(seen, list(MESSAGE), "left").join(waited, list(MESSAGE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=F.col("times"),
     )
@@ -137,7 +137,7 @@ def _committed(history: History, limits: Limits) -> DataFrame:
         .join(_idle(committed, history), list(MESSAGE), "left")
         .join(alone(history.arrivals, history.consumers, CASE), [*CASE, "destination"], "left")
         .join(slow, list(CASE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=seen - due(),
     )
@@ -146,17 +146,17 @@ def _committed(history: History, limits: Limits) -> DataFrame:
 def _idle(received: DataFrame, history: History) -> DataFrame:
     """Find the messages whose consumer watched from before the due time, and received nothing else since the send."""
     seen = since_send(F.col("seen_at"))
-    spans = history.watches.where("telling").select(*CASE, "destination", "actor", "begin", "end")
+    spans = history.watches.where("conclusive").select(*CASE, "destination", "actor", "begin", "end")
     watched = received.join(spans, [*CASE, "destination", "actor"]).where(
         (since_send(F.col("begin")) <= due()) & (since_send(F.col("end")) >= seen) & ~fault_touches(F.lit(0), seen)
     ).select(*MESSAGE).distinct()  # fmt: skip
     other = history.sightings.where(~F.col("look")).select(
-        *CASE, "actor", F.col("kid").alias("other"), F.col("at").alias("other_at")
+        *CASE, "actor", F.col("key").alias("other"), F.col("at").alias("other_at")
     )
     within = (since_send(F.col("other_at")) >= F.lit(0)) & (since_send(F.col("other_at")) <= seen)
     busy = (
         received.join(other, [*CASE, "actor"])
-        .where(within & (F.col("other") != F.col("kid")))
+        .where(within & (F.col("other") != F.col("key")))
         .select(*MESSAGE)
         .distinct()
     )
@@ -240,7 +240,7 @@ def _was_awaited(story: Story, send: Send, first: Seen) -> bool:
         span.begin.actor == first.actor
         and send.since(span.begin) <= send.due
         and send.since(span.end) >= at
-        and story.telling(span)
+        and story.is_conclusive(span)
         for span in story.watching(send.destination)
     )
     others = (event for event in story.events if isinstance(event, Seen) and event.actor == first.actor)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from assay_pipeline.errors import SparkMissingError, UnreachableMasterError
-from assay_pipeline.session.connect import connect_session
 from assay_pipeline.session.machine import own_session
+from assay_pipeline.session.spark_connect import connect_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

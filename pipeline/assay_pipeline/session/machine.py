@@ -149,7 +149,5 @@ def _end(gateway: JavaGateway) -> None:
 
 def _last_words(log: Path, otherwise: str) -> str:
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    telling = next(
-        (line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise
-    )
-    return telling if telling.endswith(".") else f"{telling}."
+    error = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1] if lines else otherwise)
+    return error if error.endswith(".") else f"{error}."

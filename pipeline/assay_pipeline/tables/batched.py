@@ -40,14 +40,14 @@ def batched(told: DataFrame, made: DataFrame) -> DataFrame:
     links = told.where(F.col("batch").isNotNull()).select(*IN_WRITER, "link").distinct()
     acts = told.where(seen | callback | settle).join(links, [*IN_WRITER, "link"], "left_semi").select(
         *IN_WRITER, "at", "kind", "actor", "link", "batch", "destination", "outcome", "ended",
-        F.col("at.seq").alias("no"), F.col("msg.kid").alias("kid"),
+        F.col("at.seq").alias("no"), F.col("msg.kid").alias("key"),
         (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
         F.col("writer").alias("process"),
     )  # fmt: skip
     link = Window.partitionBy(*CASE, "process", "link")
     later = (1, Window.unboundedFollowing)
     of_batch = Window.partitionBy(*CASE, "process", "link", "batch").orderBy("no").rowsBetween(*later)
-    of_message = Window.partitionBy(*CASE, "process", "link", "kid").orderBy("no")
+    of_message = Window.partitionBy(*CASE, "process", "link", "key").orderBy("no")
     before = link.orderBy("no").rowsBetween(Window.unboundedPreceding, -1)
     over = F.first(F.when(callback, F.struct("at", "ended")), ignorenulls=True).over(of_batch)
     again = F.first(F.when(seen, F.struct("at", "marked")), ignorenulls=True).over(of_message.rowsBetween(*later))
@@ -68,7 +68,7 @@ def batched(told: DataFrame, made: DataFrame) -> DataFrame:
     settled = F.col("following.kind") == "settle"
     return found.where(seen & F.col("batch").isNotNull()).select(
         *CASE, "process", "actor", "link", "turn", "batch", "source", "ack", F.col("opened.session").alias("session"),
-        F.col("opened.name").alias("name"), F.col("opened.at").alias("opened_at"), "destination", "kid", "at", "marked",
+        F.col("opened.name").alias("name"), F.col("opened.at").alias("opened_at"), "destination", "key", "at", "marked",
         F.col("over.at").alias("ended_at"), F.col("over.ended").alias("ended"),
         (F.col("receptions") > F.col("settlements")).alias("owed"),
         ((F.col("receptions") == 0) & F.coalesce(F.col("preceding.outcome") == "accepted", no())).alias("ahead"),

@@ -89,12 +89,12 @@ def _calls(told: DataFrame) -> DataFrame:
             of_call(F.col("args"), "args"),
             of_call(F.col("destination"), "destination"),
             of_call(F.col("unit"), "unit"),
-            of_call(F.col("msg.kid"), "kid"),
+            of_call(F.col("msg.kid"), "key"),
             of_call(F.col("msg.sha256"), "sha256"),
             of_call(F.col("at"), "at"),
             F.first(F.when(answered, F.col("at")), ignorenulls=True).alias("answered_at"),
             F.first(F.when(answered, F.col("refused").isNull()), ignorenulls=True).alias("accepted"),
-            F.first(F.when(answered, F.col("kids")), ignorenulls=True).alias("kids"),
+            F.first(F.when(answered, F.col("kids")), ignorenulls=True).alias("keys"),
             F.first(F.when(answered, F.col("msg")), ignorenulls=True).alias("sent"),
         )
         .where(F.col("op").isNotNull())
@@ -103,7 +103,7 @@ def _calls(told: DataFrame) -> DataFrame:
 
 def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
     sends = (
-        calls.where((F.col("op") == "send") & F.col("kid").isNotNull())
+        calls.where((F.col("op") == "send") & F.col("key").isNotNull())
         .withColumn("sends", F.count("*").over(Window.partitionBy(*MESSAGE)))
         .withColumn("mode", F.col("args")["mode"])
         .withColumn("priority", number(F.col("args"), "priority"))
@@ -163,14 +163,14 @@ def _careless(calls: DataFrame) -> DataFrame:
 
 def _sightings(told: DataFrame, history: History) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
-        *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
+        *CASE, F.col("msg.kid").alias("key"), "actor", "destination", "at",
         F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
         "writer", "link", "batch", (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
     )  # fmt: skip
     sent_to = history.sends.select(*MESSAGE, "destination").distinct()
     looks = (
         history.calls.where((F.col("op") == "browse") & F.col("accepted"))
-        .select(*CASE, "destination", F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"))
+        .select(*CASE, "destination", F.explode("keys").alias("key"), "actor", F.col("answered_at").alias("at"))
         .join(sent_to, [*MESSAGE, "destination"])
         .select(*MESSAGE, "actor", "destination", "at", F.lit("true").cast("boolean").alias("look"))
     )
@@ -239,14 +239,16 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     halted = F.coalesce(F.col("stopped") < F.col("end.seq"), no())
-    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no()) & ~halted
+    conclusive = (
+        F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no()) & ~halted
+    )
     return (
         spans.join(last, [*IN_WRITER, "id", "actor"], "left")
         .join(actors, [*CASE, "actor"], "left")
         .join(stopped, list(IN_WRITER), "left")
-        .withColumn("telling", F.coalesce(telling, no()))
+        .withColumn("conclusive", F.coalesce(conclusive, no()))
         .withColumn("at", F.col("begin"))
-        .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "telling")
+        .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "conclusive")
     )
 
 

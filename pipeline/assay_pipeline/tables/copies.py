@@ -206,7 +206,7 @@ def _watched(history: History) -> DataFrame:
     awaiting = history.held.select(*COPY, "destination", "at", "confirmed_at", due().alias("due_ns"))
     spans = history.watches.select(
         *CASE, "destination", F.col("source").alias("holder"), F.col("actor").alias("watcher"), "begin", "end", "last",
-        "telling",
+        "conclusive",
     )  # fmt: skip
     over = F.coalesce(F.forall(_fatal(), lambda fault: fault["end"].isNotNull()), ~no())
     ends = F.array_max(F.transform(_fatal(), lambda fault: since_send(fault["end"])))

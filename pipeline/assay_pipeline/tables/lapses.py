@@ -162,7 +162,7 @@ def _seen(missed: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _waited(missed: DataFrame, watches: DataFrame) -> DataFrame:
-    spans = watches.select(*CASE, "destination", "actor", "begin", "end", "last", "telling")
+    spans = watches.select(*CASE, "destination", "actor", "begin", "end", "last", "conclusive")
     begin, leaves = F.col("begin"), F.col("leaves_at")
     after = precedes(F.col("back.at"), begin) & unbroken()
     attached = precedes(F.col("opened_at"), begin) & precedes(begin, leaves) & precedes(leaves, F.col("end"))

@@ -60,9 +60,9 @@ def unsettled(history: History, told: DataFrame) -> DataFrame:
         told: All events.
     """
     settles = told.where(F.col("kind") == "settle").select(
-        *CASE, "actor", "link", F.col("msg.kid").alias("kid"), "outcome", "unit", "at"
+        *CASE, "actor", "link", F.col("msg.kid").alias("key"), "outcome", "unit", "at"
     )
-    lost = _lost(_first(history), history.leaves).join(settles, [*LINK, "kid"], "left_anti")
+    lost = _lost(_first(history), history.leaves).join(settles, [*LINK, "key"], "left_anti")
     accepted = settles.where((F.col("outcome") == "accepted") & F.col("unit").isNull())
     tells, looked = (F.lit("true").cast("boolean").alias(name) for name in ("tells", "looked"))
     looks = history.sightings.where("look").select(*MESSAGE, looked).distinct()
@@ -212,7 +212,7 @@ def _created(consumers: DataFrame) -> DataFrame:
 def _watched(lost: DataFrame, watches: DataFrame) -> DataFrame:
     spans = watches.select(
         *CASE, "destination", _group(), F.col("actor").alias("watcher"), F.col("opened.at").alias("created_at"),
-        "begin", "end", "last", "telling",
+        "begin", "end", "last", "conclusive",
     )  # fmt: skip
     over = F.col("lost.end").isNotNull() & unbroken()
     afresh = precedes(F.col("lost.end"), F.col("created_at"))

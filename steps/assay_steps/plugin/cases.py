@@ -28,7 +28,7 @@ from assay_evidence.figures import counted
 from assay_features import Catalogue, Judged, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
-from assay_steps.plugin.steps.lost import lost_arguments, lost_steps
+from assay_steps.plugin.steps.lost_steps import lost_arguments, lost_steps
 from assay_steps.processes.meetings import Told, last_work, meeting_lines
 from assay_steps.words.mistakes import (
     NEEDS_PREFIX,

@@ -17,7 +17,7 @@ from pytest_bdd.parser import Feature, ScenarioTemplate
 
 from assay_features.gherkin import document_of
 from assay_steps.plugin.checks import written
-from assay_steps.plugin.steps.lost import lost_parts
+from assay_steps.plugin.steps.lost_steps import lost_parts
 
 NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
 """Names of folders whose feature files are copies."""

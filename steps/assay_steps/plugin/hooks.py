@@ -36,8 +36,8 @@ from assay_steps.plugin.markers import marker_lines
 from assay_steps.plugin.probes import PROBED, TOLD, EarlyEnd, is_probe, probed
 from assay_steps.plugin.provisioning import Provided
 from assay_steps.plugin.run import PLUGIN, Run, RunOptions
-from assay_steps.plugin.stash import BACKGROUND, JOURNAL, LEFT, WORLD
-from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
+from assay_steps.plugin.stash_keys import BACKGROUND, JOURNAL, LEFT, WORLD
+from assay_steps.plugin.steps.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.steps.lookup import StepLookup
 from assay_steps.plugin.steps.recorder import StepRecorder, sentence
 from assay_steps.processes.forking import ATTEMPT, DELAYED, Forks, Order

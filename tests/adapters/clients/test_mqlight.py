@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from assay_adapters.clients.light_teller import LightTeller
+from assay_adapters.clients.light_events import LightTeller
 from assay_adapters.clients.mqlight import CAPABILITIES, MqlightClient
 from assay_adapters.ports.client import (
     AckMode,

@@ -7,34 +7,34 @@ import pytest
 from assay_broker.amqp.connections.states import TABLE as CONNECTIONS
 from assay_broker.amqp.connections.states import ConnectionAction, ConnectionInput, ConnectionState
 from assay_broker.amqp.links.states import TABLE as LINKS
-from assay_broker.amqp.links.states import LinkInput, LinkState
+from assay_broker.amqp.links.states import LinkEndInput, LinkEndState
 
 
 def test_a_link_has_an_answer_to_everything_that_can_happen_to_it() -> None:
     impossible = {
-        (LinkState.ATTACHING, LinkInput.RELEASED),
-        (LinkState.LEFT, LinkInput.DETACHED),
-        (LinkState.LEFT, LinkInput.RELEASED),
-        (LinkState.OPEN, LinkInput.GRANTED),
-        (LinkState.OPEN, LinkInput.REFUSED),
-        (LinkState.OPEN, LinkInput.RELEASED),
-        (LinkState.LEAVING, LinkInput.GRANTED),
-        (LinkState.LEAVING, LinkInput.REFUSED),
-        (LinkState.LEAVING, LinkInput.DETACHED),
-        (LinkState.EXPELLED, LinkInput.RELEASED),
-        (LinkState.GONE, LinkInput.DETACHED),
+        (LinkEndState.ATTACHING, LinkEndInput.RELEASED),
+        (LinkEndState.LEFT, LinkEndInput.DETACHED),
+        (LinkEndState.LEFT, LinkEndInput.RELEASED),
+        (LinkEndState.OPEN, LinkEndInput.GRANTED),
+        (LinkEndState.OPEN, LinkEndInput.REFUSED),
+        (LinkEndState.OPEN, LinkEndInput.RELEASED),
+        (LinkEndState.LEAVING, LinkEndInput.GRANTED),
+        (LinkEndState.LEAVING, LinkEndInput.REFUSED),
+        (LinkEndState.LEAVING, LinkEndInput.DETACHED),
+        (LinkEndState.EXPELLED, LinkEndInput.RELEASED),
+        (LinkEndState.GONE, LinkEndInput.DETACHED),
     }
-    every = {(state, what) for state in LinkState for what in LinkInput}
+    every = {(state, what) for state in LinkEndState for what in LinkEndInput}
     assert every - set(LINKS) == impossible
 
 
-@pytest.mark.parametrize("state", [state for state in LinkState if state is not LinkState.GONE])
-def test_a_link_whose_session_ends_is_gone_from_every_state(state: LinkState) -> None:
-    assert LINKS[state, LinkInput.CUT][0] is LinkState.GONE
+@pytest.mark.parametrize("state", [state for state in LinkEndState if state is not LinkEndState.GONE])
+def test_a_link_whose_session_ends_is_gone_from_every_state(state: LinkEndState) -> None:
+    assert LINKS[state, LinkEndInput.CUT][0] is LinkEndState.GONE
 
 
 def test_a_link_that_is_gone_stays_gone() -> None:
-    assert {after for (before, _), (after, _) in LINKS.items() if before is LinkState.GONE} == {LinkState.GONE}
+    assert {after for (before, _), (after, _) in LINKS.items() if before is LinkEndState.GONE} == {LinkEndState.GONE}
 
 
 @pytest.mark.parametrize("state", [state for state in ConnectionState if state is not ConnectionState.GONE])

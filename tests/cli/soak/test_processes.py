@@ -17,7 +17,7 @@ from assay.campaign.clients import ClientDownError
 from assay.soak import processes
 from assay.soak.client import READY, ClientOrder, Failed
 from assay.soak.plan import SoakOptions, make_plan
-from assay.soak.processes import Clients, Main
+from assay.soak.processes import ClientProcesses, Main
 from assay_adapters.ports.client import Endpoint
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.request import RunRequest
@@ -28,16 +28,16 @@ OPTIONS = SoakOptions(
     backend="reference-server", seconds=2, seed=1, rate=1, producers=1, consumers=1, faults=(), gap_s=1
 )
 
-Start = Callable[..., Clients]
+Start = Callable[..., ClientProcesses]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start clients that run a function, and end them after the test."""
-    clients = Clients(FORK)
+    clients = ClientProcesses(FORK)
     plan = make_plan(OPTIONS, frozenset(Capability), {}, {})
 
-    def started(main: Main, count: int = 1) -> Clients:
+    def started(main: Main, count: int = 1) -> ClientProcesses:
         orders = [
             ClientOrder(
                 name=f"client-{number}",
@@ -58,7 +58,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     clients.abandon()
 
 
-def listen(clients: Clients) -> None:
+def listen(clients: ClientProcesses) -> None:
     for _ in range(LIMIT_S):
         clients.listen(1)
 

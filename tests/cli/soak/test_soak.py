@@ -20,7 +20,7 @@ from assay.soak.faults import CALM_MS, OPEN_SLICES, Coming
 from assay.soak.lateness import Lateness
 from assay.soak.loads import UNTRIED, WORKLOADS
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
-from assay.soak.processes import Clients
+from assay.soak.processes import ClientProcesses
 from assay.soak.producer import SoakProducer
 from assay.soak.slice_consumer import QUIET_MS, SliceConsumer
 from assay.soak.soak import Soak
@@ -302,10 +302,10 @@ def test_a_fault_that_fails_ends_the_soak_with_whole_journals(tmp_path: Path, mo
 def test_a_second_ctrl_c_kills_the_clients_and_keeps_the_journals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_clients: Clients) -> tuple[str, ...]:
+    def interrupted(_clients: ClientProcesses) -> tuple[str, ...]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Clients, "stop", interrupted)
+    monkeypatch.setattr(ClientProcesses, "stop", interrupted)
     begun = State(elapsed_s=0, sent=0, seen=0, faults=0, fault="", open_slices=0)
     ending, journals = soaked(tmp_path / "out", begun)
     assert (ending.how, ending.cut_off) == (How.STOPPED, ("producer-1", "consumer-1"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pyspark.sql import Row
-from tests.pipeline.live.test_suspicion import RULES, early, lines_of
+from tests.pipeline.live.test_examination import RULES, early, lines_of
 from tests.pipeline.tales import Tale
 
 from assay_pipeline.live.processor import EXAMINE_MS, ScenarioProcessor

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.pipeline.live.test_suspicion import early
+from tests.pipeline.live.test_examination import early
 from tests.pipeline.tales import Tale, write_run
 
 from assay_pipeline import NoInvariantError, NoJournalError

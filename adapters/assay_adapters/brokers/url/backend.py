@@ -17,8 +17,8 @@ from msgspec import Struct, structs
 
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend, introduction
 from assay_adapters.brokers.creating import CreatingDriver
-from assay_adapters.brokers.url.boxes import RunningContainer
 from assay_adapters.brokers.url.checks import absences, mistakes
+from assay_adapters.brokers.url.containers import RunningContainer
 from assay_adapters.brokers.url.creating import Destinations
 from assay_adapters.brokers.url.declaring import capabilities, lacks
 from assay_adapters.brokers.url.file import DescriptionError, read
@@ -26,7 +26,7 @@ from assay_adapters.brokers.url.instance import Place
 from assay_adapters.brokers.url.model import ContainerTable, Operation
 from assay_adapters.brokers.url.processes import OwnProcess, RunningProcess
 from assay_adapters.brokers.url.programs import ProgramAdmin
-from assay_adapters.brokers.url.reaching import reach
+from assay_adapters.brokers.url.reachability import reach
 from assay_adapters.brokers.url.turns import Turn
 from assay_adapters.containers.container import (
     Container,

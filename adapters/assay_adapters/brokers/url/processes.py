@@ -15,7 +15,7 @@ from pathlib import Path
 from assay_adapters.brokers.url.checks import program
 from assay_adapters.brokers.url.model import ProcessTable, data_beside, filled
 from assay_adapters.brokers.url.programs import last_line, run
-from assay_adapters.brokers.url.reaching import await_broker
+from assay_adapters.brokers.url.reachability import await_broker
 from assay_adapters.containers.host_ports import pick_port
 from assay_adapters.leftovers import FOLDER_VARIABLE, remove_folders
 from assay_adapters.owners import folder_prefix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_broker.amqp.conditions import RESOURCE_LIMIT, STOLEN, Condition
 from assay_broker.amqp.engine import Engine, EngineLink, EngineSession
-from assay_broker.amqp.frames.attaches import Attach, AttachReply, Coordinator, Terminus
+from assay_broker.amqp.frames.attaches import AttachFrame, AttachReply, Coordinator, Terminus
 from assay_broker.amqp.links.browsing import BrowserEnd, LookupEnd
 from assay_broker.amqp.links.coordinator import CoordinatorEnd
 from assay_broker.amqp.links.incoming import IncomingEnd
@@ -78,7 +78,7 @@ class Sessions:
 
     # --- links
 
-    def attached(self, link: EngineLink, attach: Attach) -> Condition | None:
+    def attached(self, link: EngineLink, attach: AttachFrame) -> Condition | None:
         """Handle the client's attach.
 
         Args:
@@ -117,7 +117,7 @@ class Sessions:
                 end.expel(Condition(STOLEN, f"The link {name[:_SHOWN]!r} was attached again."))
 
 
-def _end_for(context: LinkContext, link: EngineLink, attach: Attach) -> LinkEnd:
+def _end_for(context: LinkContext, link: EngineLink, attach: AttachFrame) -> LinkEnd:
     if not attach.receives:
         return _kind_of_sender(attach.target)(context, link, attach)
     if attach.source is None:
@@ -137,7 +137,7 @@ def _kind_of_sender(target: Terminus | Coordinator | None) -> type[LinkEnd]:
 class _RefusedEnd(LinkEnd):
     """A link that the server refuses, because its source is not valid."""
 
-    def __init__(self, context: LinkContext, link: EngineLink, attach: Attach, why: Refused) -> None:
+    def __init__(self, context: LinkContext, link: EngineLink, attach: AttachFrame, why: Refused) -> None:
         super().__init__(context, link, attach)
         self._refused = why
 

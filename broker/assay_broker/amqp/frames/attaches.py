@@ -116,7 +116,7 @@ class UnreportedFields:
             self.marked[delivery.tag or b""] = flaw
 
 
-class Attach(Struct, frozen=True, kw_only=True):
+class AttachFrame(Struct, frozen=True, kw_only=True):
     """The fields of the client's attach.
 
     Args:
@@ -146,7 +146,7 @@ class Attach(Struct, frozen=True, kw_only=True):
     unreported: UnreportedFields = field(default_factory=UnreportedFields)
 
 
-def needs_new_name(attach: Attach, others: Iterable[Attach]) -> bool:
+def needs_new_name(attach: AttachFrame, others: Iterable[AttachFrame]) -> bool:
     """Return whether the engine needs another name for a link.
 
     A second attach with a link's name steals the link (AMQP 1.0, 2.6.1).  The engine cannot do this, so it gets the
@@ -196,7 +196,7 @@ class AttachReply(Struct, frozen=True, kw_only=True):
         )
 
 
-def read(fields: Sequence[Any]) -> Attach:
+def read(fields: Sequence[Any]) -> AttachFrame:
     """Return the client's attach from its decoded fields.
 
     Args:
@@ -205,7 +205,7 @@ def read(fields: Sequence[Any]) -> Attach:
     Raises:
         DecodeError: A value inside a field, such as a capability, is of a wrong type.
     """
-    return Attach(
+    return AttachFrame(
         name=fields[NAME],
         engine_name=fields[NAME],
         handle=fields[HANDLE],

@@ -1,4 +1,4 @@
-"""The reading of a client's performative: its code, its checked fields, and for an attach, the `Attach`."""
+"""The reading of a client's performative: its code, its checked fields, and for an attach, the `AttachFrame`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from assay_broker.amqp.frames import attaches, performatives
-from assay_broker.amqp.frames.attaches import Attach
+from assay_broker.amqp.frames.attaches import AttachFrame
 from assay_sdk.amqp.types import DecodeError, Described, Reader
 from assay_sdk.amqp.values import skip
 
@@ -29,8 +29,8 @@ Opens differ by their container id.  Transfers, flows and dispositions have thei
 """
 
 
-Read = tuple[int, Sequence[Any], Attach | None]
-"""A performative: its code, its fields (None for a missing field), and, for an attach, the `Attach`, otherwise None."""
+Read = tuple[int, Sequence[Any], AttachFrame | None]
+"""A performative: its code, its fields (None for a missing field), and its `AttachFrame` (None if it is no attach)."""
 
 
 def performative(octets: bytes) -> Read:

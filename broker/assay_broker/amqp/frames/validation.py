@@ -30,7 +30,7 @@ from assay_broker.amqp.conditions import (
     Condition,
 )
 from assay_broker.amqp.frames import editing, transfers
-from assay_broker.amqp.frames.attaches import NAME, Attach, UnreportedFields, needs_new_name
+from assay_broker.amqp.frames.attaches import NAME, AttachFrame, UnreportedFields, needs_new_name
 from assay_broker.amqp.frames.errors import ProtocolError
 from assay_broker.amqp.frames.fields import HEAD_SIZE, SHORT, acquires, leading
 from assay_broker.amqp.frames.opens import check_idle_timeout, desired_of
@@ -65,7 +65,7 @@ _DRAIN, _ECHO = 8, 9
 _MOST_RESUMED = 1_024
 
 
-_Handles = dict[int, Attach]
+_Handles = dict[int, AttachFrame]
 """The attached links of a session, by the client's handle."""
 
 
@@ -77,7 +77,7 @@ class FrameValidator:
     """
 
     def __init__(self, limits: AmqpLimits) -> None:
-        self.attaches: deque[Attach] = deque()
+        self.attaches: deque[AttachFrame] = deque()
         """The client's attaches whose links the engine has not reported yet, in order."""
         self.begins: deque[int] = deque()
         """The channels of the client's begins whose sessions the engine has not reported yet, in order."""
@@ -263,7 +263,7 @@ class FrameValidator:
             self._usual, self._is_plain, self._behind_handle = usual, transfers.plain(fields[0]), behind
         return True
 
-    def _sending(self, channel: int, handle: int | None) -> Attach | None:
+    def _sending(self, channel: int, handle: int | None) -> AttachFrame | None:
         """Return the link of a transfer; None if the session ends, because the client may not send on this handle."""
         handles = self._handles[channel]
         attach = None if handles is None or handle is None else handles.get(handle)
@@ -376,7 +376,13 @@ class FrameValidator:
         return True  # if the channel has no session, the engine reports the error
 
     def _within(  # noqa: PLR0917  a frame, and its channel and links
-        self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
+        self,
+        channel: int,
+        handles: _Handles,
+        code: int,
+        fields: Sequence[Any],
+        attach: AttachFrame | None,
+        octets: bytes,
     ) -> bool:
         """Check a decoded frame that belongs to a session.
 
@@ -409,7 +415,7 @@ class FrameValidator:
             del handles[handle]
         return True
 
-    def _attach(self, channel: int, handles: _Handles, attach: Attach, octets: bytes) -> bool:
+    def _attach(self, channel: int, handles: _Handles, attach: AttachFrame, octets: bytes) -> bool:
         if attach.handle in handles:
             return self._fault(channel, HANDLE_IN_USE, f"Another link is attached to handle {attach.handle}.")
         most = self._most_handles[channel]

@@ -7,11 +7,11 @@ from typing import cast
 
 from assay_broker.amqp import engine
 from assay_broker.amqp.engine import Delivery, EngineLink
-from assay_broker.amqp.frames.attaches import Attach, AttachReply
+from assay_broker.amqp.frames.attaches import AttachFrame, AttachReply
 from assay_broker.amqp.links import termini
 from assay_broker.amqp.links.link import LinkContext, LinkEnd
 from assay_broker.amqp.links.receivers import ReceiverEnd, receiving_end
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.messages import transcoding
 from assay_broker.core import commands
@@ -26,7 +26,7 @@ class BrowserEnd(ReceiverEnd):
 
     known = False
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: AttachFrame, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._found: deque[Browsed] = deque()
         self._sent = 0
@@ -37,7 +37,7 @@ class BrowserEnd(ReceiverEnd):
 
     def flow(self) -> None:
         """Send as many messages as the client has given credit for, and then answer a drain."""
-        if self.state is not LinkState.OPEN:
+        if self.state is not LinkEndState.OPEN:
             return
         while self._found and self.engine.credit > 0 and not self.is_full:
             if not self._show(self._found[0]):
@@ -62,7 +62,7 @@ class BrowserEnd(ReceiverEnd):
 
     def changed(self, delivery: Delivery) -> None:
         """Settle a copy to which the client has given an outcome, and ignore the outcome."""
-        if self.state is not LinkState.OPEN:
+        if self.state is not LinkEndState.OPEN:
             return
         if engine.is_settled(delivery) or engine.state_of(delivery) > engine.DeliveryState.RECEIVED:
             if self.engine.give_up(delivery):

@@ -26,7 +26,7 @@ from assay_broker.amqp.frames.attaches import AttachReply, Terminus
 from assay_broker.amqp.frames.peer_properties import properties
 from assay_broker.amqp.links import termini
 from assay_broker.amqp.links.senders import SenderEnd
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 from assay_broker.amqp.links.termini import Sending
 from assay_broker.amqp.links.transactions import Transaction, transactional
 from assay_broker.amqp.messages import transcoding
@@ -39,7 +39,7 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 
-_EXPELLED, _TRANSACTIONAL = LinkState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
+_EXPELLED, _TRANSACTIONAL = LinkEndState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
 """The conditions with which the server would also refuse a link to the destination (Anonymous Terminus, 2.2.2)."""
@@ -88,7 +88,7 @@ class IncomingEnd(SenderEnd):
 
     def flow(self) -> None:
         """Detach the link if the client's flow claims more sent messages than the client had credit for."""
-        if self.engine.overdrawn and self.state is LinkState.OPEN:
+        if self.engine.overdrawn and self.state is LinkEndState.OPEN:
             self.expel_overdrawn()
 
     def resume(self) -> None:
@@ -124,7 +124,7 @@ class IncomingEnd(SenderEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkState.EXPELLED:  # if expelled, the client has not received the detach yet
+        if self.state is not LinkEndState.EXPELLED:  # if expelled, the client has not received the detach yet
             self._parts += octets
             self._check_size(len(self._parts))
 
@@ -242,7 +242,7 @@ class IncomingEnd(SenderEnd):
         """Detach the link if the queue manager has refused the destination of a settled message (anonymous relay)."""
         if answer.refused is not None:
             why = condition(answer.refused, tag)
-            if why.name in _UNROUTED and self.state is LinkState.OPEN:
+            if why.name in _UNROUTED and self.state is LinkEndState.OPEN:
                 self.expel(why)
 
     def _why(self, delivery: Delivery, refused: Refused) -> Condition:
@@ -276,7 +276,7 @@ class IncomingEnd(SenderEnd):
 
     def catch_up(self) -> None:
         """Give the client new credit for answered messages, once half of the credit is used."""
-        if self.state is not LinkState.OPEN or self._credit < 0:
+        if self.state is not LinkEndState.OPEN or self._credit < 0:
             return
         most = self.context.limits.credit
         room = most - self._unanswered - self._credit

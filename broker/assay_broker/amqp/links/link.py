@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from assay_broker.amqp.conditions import FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
 from assay_broker.amqp.engine import Delivery, EngineLink
-from assay_broker.amqp.frames.attaches import Attach, AttachReply
+from assay_broker.amqp.frames.attaches import AttachFrame, AttachReply
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.links.states import TABLE, LinkAction, LinkInput, LinkState
+from assay_broker.amqp.links.states import TABLE, LinkEndAction, LinkEndInput, LinkEndState
 from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.collector import CommandCollector
 from assay_broker.core import commands
@@ -73,7 +73,7 @@ class LinkContext(CommandCollector):
             self.pass_on()
 
 
-class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
+class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
     """The server's end of one link.
 
     Args:
@@ -87,8 +87,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     holds = True
     """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
-        super().__init__(TABLE, LinkState.ATTACHING)
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: AttachFrame) -> None:
+        super().__init__(TABLE, LinkEndState.ATTACHING)
         self.context = context
         self.engine = engine
         self.attach = attach
@@ -109,38 +109,38 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """Open or refuse the link, according to the queue manager's answer to the attach."""
         if answer.refused is not None:
             self.why = self.why or condition(answer.refused)
-            self._step(LinkInput.REFUSED)
+            self._step(LinkEndInput.REFUSED)
         else:
             self._granted = answer
-            self._step(LinkInput.GRANTED)
+            self._step(LinkEndInput.GRANTED)
 
     def refuse(self, why: Refused) -> None:
         """Refuse the link without asking the queue manager."""
         self.why = condition(why)
-        self._step(LinkInput.REFUSED)
+        self._step(LinkEndInput.REFUSED)
 
     def detached(self, *, closed: bool) -> None:
         """Handle the client's detach, which may close the link."""
         self.closes = closed
-        self._step(LinkInput.DETACHED)
+        self._step(LinkEndInput.DETACHED)
 
     def released(self, answer: Answer) -> None:
         """Answer the client's detach, after the queue manager's answer."""
         if answer.refused is not None:
             self.why = condition(answer.refused)
-        self._step(LinkInput.RELEASED)
+        self._step(LinkEndInput.RELEASED)
 
     def revoked(self, why: Refused) -> None:
         """Detach the link, because the queue manager has ended it."""
         self.why = condition(why)
-        self._step(LinkInput.EXPELLED)
+        self._step(LinkEndInput.EXPELLED)
 
     def expel(self, why: Condition) -> None:
         """Detach the link with an error, because the client made a mistake or attached the link elsewhere."""
-        if self.state is LinkState.OPEN:
+        if self.state is LinkEndState.OPEN:
             self.tell_left()
         self.why = why
-        self._step(LinkInput.EXPELLED)
+        self._step(LinkEndInput.EXPELLED)
 
     def cut(self, *, alone: bool) -> None:
         """End the link with its session or connection.
@@ -149,9 +149,9 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             alone: Whether the connection continues and only the session ends.  If so, the link itself tells the queue
                 manager of its end.
         """
-        if self.state in {LinkState.ATTACHING, LinkState.LEFT, LinkState.OPEN} and (alone or self.holds):
+        if self.state in {LinkEndState.ATTACHING, LinkEndState.LEFT, LinkEndState.OPEN} and (alone or self.holds):
             self.tell_left()
-        self._step(LinkInput.CUT)
+        self._step(LinkEndInput.CUT)
 
     def flow(self) -> None:
         """Handle a change of credit."""
@@ -160,14 +160,14 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """Handle the client's flow, and answer with a flow if the client requests one (echo)."""
         if self.attach.unreported.acquires is not None:
             self._change_acquisition()
-        if self.state is not LinkState.EXPELLED:
+        if self.state is not LinkEndState.EXPELLED:
             self.flow()
             self._echo()
 
     def _change_acquisition(self) -> None:
         """Acquire deliveries in the transaction of the client's last flow, if it names one (AMQP 1.0, 4.4.3)."""
         wish = self.attach.unreported.acquires
-        if wish is not None and self.state is LinkState.OPEN:
+        if wish is not None and self.state is LinkEndState.OPEN:
             self.attach.unreported.acquires = None
             self.acquire(wish.txn_id)
 
@@ -183,7 +183,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     def _echo(self) -> None:
         """Send a flow, if the client's flow asks for one with its echo field (AMQP 1.0, 2.7.4)."""
         unreported = self.attach.unreported
-        if unreported.echo and self.state is LinkState.OPEN:
+        if unreported.echo and self.state is LinkEndState.OPEN:
             unreported.echo = False
             self.engine.tell()
 
@@ -226,7 +226,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
 
     # --- the table
 
-    def _step(self, what: LinkInput) -> None:
+    def _step(self, what: LinkEndInput) -> None:
         for do in self._DOES[self.step(what)]:
             do(self)
 
@@ -239,13 +239,13 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.engine.open(end)
             return
         self.engine.open(self.no_ends())
-        if self.state is LinkState.OPEN:
+        if self.state is LinkEndState.OPEN:
             self.expel(TOO_LONG)  # frame-size-too-small (AMQP 1.0, 2.8.15)
 
     def _go_on(self) -> None:
         """Start the link, if it is still open."""
         self._change_acquisition()
-        if self.state is LinkState.OPEN:
+        if self.state is LinkEndState.OPEN:
             self.opened()
             self._echo()
 
@@ -280,16 +280,16 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.context.links.pop(self.number, None)
         self.engine.end = None
 
-    _DOES: ClassVar[Mapping[LinkAction, Sequence[Callable[[Any], None]]]] = {
-        LinkAction.NOTHING: (),
-        LinkAction.OPEN: (_open, _go_on),
-        LinkAction.REFUSE: (_refuse,),
-        LinkAction.LEAVE: (lambda end: end.leave(),),
-        LinkAction.LEAVE_UNOPENED: (_open, lambda end: end.leave()),
-        LinkAction.EXPEL: (_close,),
-        LinkAction.WITHDRAW: (lambda end: end.tell_left(),),
-        LinkAction.REFUSE_AND_END: (_refuse, _end),
-        LinkAction.END: (_answer_detach, _end),
-        LinkAction.END_HERE: (lambda end: end.ended(),),
+    _DOES: ClassVar[Mapping[LinkEndAction, Sequence[Callable[[Any], None]]]] = {
+        LinkEndAction.NOTHING: (),
+        LinkEndAction.OPEN: (_open, _go_on),
+        LinkEndAction.REFUSE: (_refuse,),
+        LinkEndAction.LEAVE: (lambda end: end.leave(),),
+        LinkEndAction.LEAVE_UNOPENED: (_open, lambda end: end.leave()),
+        LinkEndAction.EXPEL: (_close,),
+        LinkEndAction.WITHDRAW: (lambda end: end.tell_left(),),
+        LinkEndAction.REFUSE_AND_END: (_refuse, _end),
+        LinkEndAction.END: (_answer_detach, _end),
+        LinkEndAction.END_HERE: (lambda end: end.ended(),),
     }
     """The methods of each action, in order; a lambda calls a method that subclasses override."""

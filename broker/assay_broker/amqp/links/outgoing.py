@@ -30,10 +30,10 @@ from assay_broker.amqp.conditions import (
     Condition,
 )
 from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
-from assay_broker.amqp.frames.attaches import Attach
+from assay_broker.amqp.frames.attaches import AttachFrame
 from assay_broker.amqp.links.link import LinkContext
 from assay_broker.amqp.links.settlement import SettlingEnd
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.amqp.messages import transcoding
@@ -46,7 +46,7 @@ from assay_sdk.driver import Durability, Outcome
 
 _LOOK = 65_536
 """The octets to send before the link asks the engine again how much output waits for the client."""
-_OPEN = LinkState.OPEN
+_OPEN = LinkEndState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _FAILED = Disposition(Outcome.MODIFIED)
 
@@ -54,7 +54,7 @@ _FAILED = Disposition(Outcome.MODIFIED)
 class OutgoingEnd(SettlingEnd):
     """The server's end of a consumer's link: sends messages to the client."""
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: AttachFrame, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._asked = 0
         """The credit that the link has given the queue manager and that the queue manager has not used yet."""
@@ -141,7 +141,7 @@ class OutgoingEnd(SettlingEnd):
         self._unlooked = _LOOK
         if self._to_release and self.state is _OPEN:
             self._release()
-        while self._waiting and self.state is LinkState.OPEN and not self._has_filled:
+        while self._waiting and self.state is LinkEndState.OPEN and not self._has_filled:
             if not self._send(self._waiting[0]):
                 break
             self._waiting.popleft()
@@ -253,7 +253,7 @@ class OutgoingEnd(SettlingEnd):
 
     def acquisition_ended(self, transaction: Transaction) -> None:
         """Stop acquiring deliveries in a transaction, because the client discharges it."""
-        if self._acquirer is transaction and self.state is LinkState.OPEN:
+        if self._acquirer is transaction and self.state is LinkEndState.OPEN:
             self._acquire_in(None)
 
     def _take_acquired(self, transaction: Transaction) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_broker.amqp.engine import EngineLink, SettleMode
 from assay_broker.amqp.frames import attach_encoding, attaches
-from assay_broker.amqp.frames.attaches import Attach, AttachReply, Terminus
+from assay_broker.amqp.frames.attaches import AttachFrame, AttachReply, Terminus
 from assay_broker.amqp.frames.peer_properties import properties
 from assay_broker.amqp.links import termini
 from assay_broker.amqp.links.link import LinkContext, LinkEnd
@@ -26,7 +26,7 @@ class ReceiverEnd(LinkEnd):
         plan: The destination and the options in the client's source.
     """
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: AttachFrame, plan: Reception) -> None:
         super().__init__(context, engine, attach)
         self.plan = plan
         self.settled = attach.snd_settle_mode == SettleMode.SETTLED
@@ -67,7 +67,7 @@ class ReceiverEnd(LinkEnd):
         return True
 
 
-def receiving_end(attach: Attach, source: Terminus, told: bytes = b"") -> AttachReply:
+def receiving_end(attach: AttachFrame, source: Terminus, told: bytes = b"") -> AttachReply:
     """Return the server's attach for a link on which the client receives.
 
     Args:

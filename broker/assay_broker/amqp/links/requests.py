@@ -14,7 +14,7 @@ from assay_broker.amqp.engine import Delivery
 from assay_broker.amqp.frames import attach_encoding, attaches
 from assay_broker.amqp.frames.attaches import AttachReply, Terminus
 from assay_broker.amqp.links.senders import SenderEnd
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer
 from assay_sdk.amqp import codec
@@ -62,7 +62,7 @@ class RequestEnd(SenderEnd):
         if self.attach.unreported.flawed and self.is_flawed(delivery):
             self.engine.drop(delivery)
             return
-        if self.state is LinkState.EXPELLED or self.engine.overdrawn:
+        if self.state is LinkEndState.EXPELLED or self.engine.overdrawn:
             self.expel_overdrawn()
             self.engine.drop(delivery)
             return

@@ -7,7 +7,7 @@ from assay_broker.amqp.engine import Delivery, reject, tag_of
 from assay_broker.amqp.frames.attaches import AttachReply
 from assay_broker.amqp.links import termini
 from assay_broker.amqp.links.link import LinkEnd
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 
 _REJECTED = "amqp:rejected:list"
 
@@ -63,6 +63,6 @@ class SenderEnd(LinkEnd):
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False
-        if self.state is not LinkState.EXPELLED:
+        if self.state is not LinkEndState.EXPELLED:
             self.expel(Condition(BAD_FIELD, flaw))
         return True

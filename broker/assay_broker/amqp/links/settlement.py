@@ -9,10 +9,10 @@ from functools import partial
 from assay_broker.amqp import engine
 from assay_broker.amqp.conditions import DECODE_ERROR, ILLEGAL_STATE, UNKNOWN_TRANSACTION, Condition, condition
 from assay_broker.amqp.engine import Delivery, DeliveryState, EngineLink
-from assay_broker.amqp.frames.attaches import Attach
+from assay_broker.amqp.frames.attaches import AttachFrame
 from assay_broker.amqp.links.link import LinkContext
 from assay_broker.amqp.links.receivers import ReceiverEnd
-from assay_broker.amqp.links.states import LinkState
+from assay_broker.amqp.links.states import LinkEndState
 from assay_broker.amqp.links.termini import Reception
 from assay_broker.amqp.links.transactions import Transaction
 from assay_broker.amqp.messages.dispositions import BARE, Disposition, outcome_of, read_state
@@ -21,7 +21,7 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Outcome
 
-_OPEN = LinkState.OPEN
+_OPEN = LinkEndState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _GIVEN_BACK = frozenset((Outcome.RELEASED, Outcome.MODIFIED))
 _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANSACTIONAL)
@@ -33,7 +33,7 @@ class SettlingEnd(ReceiverEnd):
     `assay_broker.amqp.links.outgoing.OutgoingEnd` is the part that sends messages.
     """
 
-    def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
+    def __init__(self, context: LinkContext, engine: EngineLink, attach: AttachFrame, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._waiting: deque[Deliver] = deque()
         """Deliveries that wait until the client has read output.  The first may have been sent in part."""
@@ -184,7 +184,7 @@ class SettlingEnd(ReceiverEnd):
 
     def transaction_backed_out(self, delivery: int) -> None:
         """Return a delivery to its queue if the client has settled it; otherwise make it unsettled again."""
-        if self.state is not LinkState.OPEN or delivery not in self._enlisted:
+        if self.state is not LinkEndState.OPEN or delivery not in self._enlisted:
             return  # given back already, with the link or by `acquisition_backed_out`
         unsettled = self._enlisted.pop(delivery)
         if unsettled is None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
-class LinkState(StrEnum):
+class LinkEndState(StrEnum):
     """The state of a link."""
 
     ATTACHING = "attaching"
@@ -28,7 +28,7 @@ class LinkState(StrEnum):
     GONE = "gone"
 
 
-class LinkInput(StrEnum):
+class LinkEndInput(StrEnum):
     """The inputs of the state machine: answers of the queue manager, detaches, errors, the end of the session."""
 
     GRANTED = "granted"
@@ -45,7 +45,7 @@ class LinkInput(StrEnum):
     """The session or the connection ends."""
 
 
-class LinkAction(StrEnum):
+class LinkEndAction(StrEnum):
     """The actions of a link after an input."""
 
     NOTHING = "nothing"
@@ -69,32 +69,32 @@ class LinkAction(StrEnum):
     """Drop the link's deliveries, without a frame to the client."""
 
 
-TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {
-    (LinkState.ATTACHING, LinkInput.GRANTED): (LinkState.OPEN, LinkAction.OPEN),
-    (LinkState.ATTACHING, LinkInput.REFUSED): (LinkState.EXPELLED, LinkAction.REFUSE),
-    (LinkState.ATTACHING, LinkInput.DETACHED): (LinkState.LEFT, LinkAction.NOTHING),
-    (LinkState.ATTACHING, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.REFUSE),
-    (LinkState.ATTACHING, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
-    (LinkState.LEFT, LinkInput.GRANTED): (LinkState.LEAVING, LinkAction.LEAVE_UNOPENED),
-    (LinkState.LEFT, LinkInput.REFUSED): (LinkState.GONE, LinkAction.REFUSE_AND_END),
-    (LinkState.LEFT, LinkInput.EXPELLED): (LinkState.LEFT, LinkAction.NOTHING),
-    (LinkState.LEFT, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
-    (LinkState.OPEN, LinkInput.DETACHED): (LinkState.LEAVING, LinkAction.LEAVE),
-    (LinkState.OPEN, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.EXPEL),
-    (LinkState.OPEN, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
-    (LinkState.LEAVING, LinkInput.RELEASED): (LinkState.GONE, LinkAction.END),
-    (LinkState.LEAVING, LinkInput.EXPELLED): (LinkState.LEAVING, LinkAction.NOTHING),
-    (LinkState.LEAVING, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
-    (LinkState.EXPELLED, LinkInput.DETACHED): (LinkState.GONE, LinkAction.END),
-    (LinkState.EXPELLED, LinkInput.EXPELLED): (LinkState.EXPELLED, LinkAction.NOTHING),
-    (LinkState.EXPELLED, LinkInput.GRANTED): (LinkState.EXPELLED, LinkAction.WITHDRAW),
-    (LinkState.EXPELLED, LinkInput.REFUSED): (LinkState.EXPELLED, LinkAction.NOTHING),
-    (LinkState.EXPELLED, LinkInput.CUT): (LinkState.GONE, LinkAction.END_HERE),
-    (LinkState.GONE, LinkInput.GRANTED): (LinkState.GONE, LinkAction.WITHDRAW),
-    (LinkState.GONE, LinkInput.REFUSED): (LinkState.GONE, LinkAction.NOTHING),
-    (LinkState.GONE, LinkInput.RELEASED): (LinkState.GONE, LinkAction.NOTHING),
-    (LinkState.GONE, LinkInput.EXPELLED): (LinkState.GONE, LinkAction.NOTHING),
-    (LinkState.GONE, LinkInput.CUT): (LinkState.GONE, LinkAction.NOTHING),
+TABLE: Mapping[tuple[LinkEndState, LinkEndInput], tuple[LinkEndState, LinkEndAction]] = {
+    (LinkEndState.ATTACHING, LinkEndInput.GRANTED): (LinkEndState.OPEN, LinkEndAction.OPEN),
+    (LinkEndState.ATTACHING, LinkEndInput.REFUSED): (LinkEndState.EXPELLED, LinkEndAction.REFUSE),
+    (LinkEndState.ATTACHING, LinkEndInput.DETACHED): (LinkEndState.LEFT, LinkEndAction.NOTHING),
+    (LinkEndState.ATTACHING, LinkEndInput.EXPELLED): (LinkEndState.EXPELLED, LinkEndAction.REFUSE),
+    (LinkEndState.ATTACHING, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.END_HERE),
+    (LinkEndState.LEFT, LinkEndInput.GRANTED): (LinkEndState.LEAVING, LinkEndAction.LEAVE_UNOPENED),
+    (LinkEndState.LEFT, LinkEndInput.REFUSED): (LinkEndState.GONE, LinkEndAction.REFUSE_AND_END),
+    (LinkEndState.LEFT, LinkEndInput.EXPELLED): (LinkEndState.LEFT, LinkEndAction.NOTHING),
+    (LinkEndState.LEFT, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.END_HERE),
+    (LinkEndState.OPEN, LinkEndInput.DETACHED): (LinkEndState.LEAVING, LinkEndAction.LEAVE),
+    (LinkEndState.OPEN, LinkEndInput.EXPELLED): (LinkEndState.EXPELLED, LinkEndAction.EXPEL),
+    (LinkEndState.OPEN, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.END_HERE),
+    (LinkEndState.LEAVING, LinkEndInput.RELEASED): (LinkEndState.GONE, LinkEndAction.END),
+    (LinkEndState.LEAVING, LinkEndInput.EXPELLED): (LinkEndState.LEAVING, LinkEndAction.NOTHING),
+    (LinkEndState.LEAVING, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.END_HERE),
+    (LinkEndState.EXPELLED, LinkEndInput.DETACHED): (LinkEndState.GONE, LinkEndAction.END),
+    (LinkEndState.EXPELLED, LinkEndInput.EXPELLED): (LinkEndState.EXPELLED, LinkEndAction.NOTHING),
+    (LinkEndState.EXPELLED, LinkEndInput.GRANTED): (LinkEndState.EXPELLED, LinkEndAction.WITHDRAW),
+    (LinkEndState.EXPELLED, LinkEndInput.REFUSED): (LinkEndState.EXPELLED, LinkEndAction.NOTHING),
+    (LinkEndState.EXPELLED, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.END_HERE),
+    (LinkEndState.GONE, LinkEndInput.GRANTED): (LinkEndState.GONE, LinkEndAction.WITHDRAW),
+    (LinkEndState.GONE, LinkEndInput.REFUSED): (LinkEndState.GONE, LinkEndAction.NOTHING),
+    (LinkEndState.GONE, LinkEndInput.RELEASED): (LinkEndState.GONE, LinkEndAction.NOTHING),
+    (LinkEndState.GONE, LinkEndInput.EXPELLED): (LinkEndState.GONE, LinkEndAction.NOTHING),
+    (LinkEndState.GONE, LinkEndInput.CUT): (LinkEndState.GONE, LinkEndAction.NOTHING),
 }
 """The next state and the action for each pair of state and input.
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assay_broker.amqp.frames.attach_encoding import encode_terminus
-from assay_broker.amqp.frames.attaches import DEFAULT_EXPIRY, SOURCE, Attach, Terminus
+from assay_broker.amqp.frames.attaches import DEFAULT_EXPIRY, SOURCE, AttachFrame, Terminus
 from assay_broker.amqp.messages.addresses import written
 from assay_broker.amqp.messages.dispositions import described
 from assay_broker.core.objects.names import TEMPORARY_PREFIXES
@@ -161,7 +161,7 @@ def sending(target: Terminus, kind_of: KindOf) -> Sending:
     return Sending(address=destination(target.address, target.capabilities, kind_of), target=target)
 
 
-def reception(attach: Attach, source: Terminus, kind_of: KindOf) -> Reception | Refused:
+def reception(attach: AttachFrame, source: Terminus, kind_of: KindOf) -> Reception | Refused:
     """Return the meaning of a receiver's source, or a refusal if the source is not valid."""
     if source.dynamic:
         address = _made(source.capabilities)
@@ -198,7 +198,7 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
     return replace(source, filters=filters, mode=mode, durable=0, expiry=DEFAULT_EXPIRY, timeout_s=0)
 
 
-def _subscribing(attach: Attach, plan: Reception) -> Reception:
+def _subscribing(attach: AttachFrame, plan: Reception) -> Reception:
     """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
 
     If an older subscription of this name has outlived its receivers, the new subscription replaces it (QS-20).
@@ -222,7 +222,7 @@ def subscription_name(link: str, *, shared: bool) -> str:
     return link.partition(DELIMITER)[0] if shared else link
 
 
-def looks_for_everybodys(attach: Attach) -> bool:
+def looks_for_everybodys(attach: AttachFrame) -> bool:
     """Return whether an attach without a source asks for a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 

@@ -10,7 +10,7 @@ from assay_broker.core.commands import Attach, Browse, Cancel, Command, Put
 from assay_broker.core.effects import Answer, Browsed
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.delay.filters import due_at, end_of_delay, knowing
+from assay_broker.defects.delay.filters import commands_with_announced_queues, due_at, end_of_delay
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
     handed_in,
@@ -207,7 +207,7 @@ def _first_delay() -> Seams:
     return puts(rewrite)
 
 
-@defect(knowing, "undelayed-to-another-member", "DD-02")
+@defect(commands_with_announced_queues, "undelayed-to-another-member", "DD-02")
 def _undelayed_there(command: Command, now_ms: int, view: View, known: set[str]) -> Commands | None:
     """The broker does not delay messages for another queue manager's clustered queue."""
     sent = view.sent(command, now_ms)

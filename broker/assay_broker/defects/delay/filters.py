@@ -137,7 +137,7 @@ def arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
     return commands(other)
 
 
-def knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
+def commands_with_announced_queues(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
     """Make filters that rewrite commands by means of the clustered queues that other queue managers have announced.
 
     Args:

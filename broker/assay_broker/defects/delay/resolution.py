@@ -15,7 +15,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
-from assay_broker.defects.delay.filters import arrivals, knowing
+from assay_broker.defects.delay.filters import arrivals, commands_with_announced_queues
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import HOLD, cancelled, change_of, elsewhere, handed_in, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
@@ -170,7 +170,7 @@ def _with(command: FromMember, parcel: Carry, message: Message) -> Commands:
     return (replace(command, parcel=replace(parcel, message=message)),)
 
 
-@defect(knowing, "sent-on-once-the-name-is-defined", "DD-50")
+@defect(commands_with_announced_queues, "sent-on-once-the-name-is-defined", "DD-50")
 def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Commands | None:
     """If a clustered queue's name is defined locally during a delay, the message goes to the other queue manager."""
     change = command.change if isinstance(command, Administer) else None

@@ -90,7 +90,7 @@ def ending_with(remaining: Remaining, noted: Callable[[Command, int, View], None
     return commands(rewrite)
 
 
-def asking(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
+def ttl_rewrite(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
     """Make a function that changes the time to live for which a receiver asks.
 
     Args:

@@ -11,12 +11,12 @@ from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import LIGHT, lasts
 from assay_broker.defects.qos.subscription_filters import (
     Opened,
-    asking,
     ending_with,
     leaving_lasting,
     left_lasting,
     opened_of,
     reopened,
+    ttl_rewrite,
 )
 from assay_broker.defects.sends import covers, dropped, is_wide, unheard
 from assay_broker.defects.shapes import Commands, commands
@@ -78,7 +78,7 @@ def _subscribing(command: Command, view: View) -> list[Opened]:
 
 
 def _by(difference_ms: int) -> Callable[[Command, int, View], Commands | None]:
-    return asking(lambda _attach, ttl_ms: ttl_ms + difference_ms)
+    return ttl_rewrite(lambda _attach, ttl_ms: ttl_ms + difference_ms)
 
 
 def _ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -198,24 +198,24 @@ QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
         name="ttl-in-seconds",
         rules=("QS-20",),
         text="The broker rounds a time to live up to whole seconds.",
-        apply=lambda: commands(asking(lambda _attach, ttl_ms: -(-ttl_ms // _SECOND_MS) * _SECOND_MS)),
+        apply=lambda: commands(ttl_rewrite(lambda _attach, ttl_ms: -(-ttl_ms // _SECOND_MS) * _SECOND_MS)),
     ),
     Defect(
         name="ttl-in-seconds-rounded-down",
         rules=("QS-20",),
         text="The broker rounds a time to live down to whole seconds.",
-        apply=lambda: commands(asking(lambda _attach, ttl_ms: ttl_ms // _SECOND_MS * _SECOND_MS)),
+        apply=lambda: commands(ttl_rewrite(lambda _attach, ttl_ms: ttl_ms // _SECOND_MS * _SECOND_MS)),
     ),
     Defect(
         name="ttl-an-hour-at-most",
         rules=("QS-20",),
         text="No subscription outlives its receivers for more than an hour.",
-        apply=lambda: commands(asking(lambda _attach, ttl_ms: min(ttl_ms, _HOUR_MS))),
+        apply=lambda: commands(ttl_rewrite(lambda _attach, ttl_ms: min(ttl_ms, _HOUR_MS))),
     ),
     Defect(
         name="ttl-overflows",
         rules=("QS-20",),
         text="A subscription with a time to live of 2^31 milliseconds or more ends with its last receiver.",
-        apply=lambda: commands(asking(lambda _attach, ttl_ms: ttl_ms if ttl_ms < _LONG_MS else 0)),
+        apply=lambda: commands(ttl_rewrite(lambda _attach, ttl_ms: ttl_ms if ttl_ms < _LONG_MS else 0)),
     ),
 )

@@ -13,12 +13,12 @@ from assay_broker.defects.persistence.filters import after_refusal
 from assay_broker.defects.qos.filters import first_comes_last, lasts, nonpersistent_where
 from assay_broker.defects.qos.subscription_filters import (
     Opened,
-    asking,
     ending_with,
     leaving_lasting,
     left_lasting,
     opened_of,
     reopened,
+    ttl_rewrite,
     used_elsewhere,
 )
 from assay_broker.defects.sends import dropped, handed_in, is_durable
@@ -275,7 +275,7 @@ QOS_SUBSCRIPTION_LIFETIME_ENDS_DEFECTS = (
         name="ttl-of-shared-ignored",
         rules=("QS-22",),
         text="A shared subscription with a time to live never ends.",
-        apply=lambda: commands(asking(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
+        apply=lambda: commands(ttl_rewrite(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
     ),
     _of_one_sharer,
     _never_after_restart,

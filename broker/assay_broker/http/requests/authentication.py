@@ -37,7 +37,7 @@ class Passwords(Protocol):
         ...
 
 
-class Security(Protocol):
+class HttpSecurity(Protocol):
     """The interface through which the HTTP listener uses a server's users and TLS context."""
 
     @property
@@ -58,7 +58,7 @@ class _Open(Struct, frozen=True):
     tls: None = None
 
 
-OPEN: Security = _Open()
+OPEN: HttpSecurity = _Open()
 """The security without users and TLS, with which programs on this machine have the administrator's authority."""
 
 
@@ -74,7 +74,7 @@ class Authenticator:
         clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
 
-    def __init__(self, security: Security, logins: int, *, clear_passwords: bool = False) -> None:
+    def __init__(self, security: HttpSecurity, logins: int, *, clear_passwords: bool = False) -> None:
         self._users = security.users
         self._clear_passwords = clear_passwords
         self._turns = asyncio.Semaphore(logins)

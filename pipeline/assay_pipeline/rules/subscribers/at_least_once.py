@@ -101,7 +101,7 @@ def _sent_again(history: History, limits: Limits) -> DataFrame:
     )
     return subjects(
         sends.join(seen, list(MESSAGE), "left").join(missed, list(MESSAGE), "left"),
-        subject=F.col("kid"),
+        subject=F.col("key"),
         outcome=outcome,
         figure=F.col("times"),
     )

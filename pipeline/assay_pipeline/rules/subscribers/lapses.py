@@ -65,7 +65,7 @@ def _rows(limits: Limits, rule: str) -> Rows:
     outcome = F.when(present, F.when(F.col("seen") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)).otherwise(
         F.when(F.col("seen") > 0, Outcome.BROKEN.value).when(quiet, Outcome.KEPT.value)
     )
-    name = F.concat(F.col("kid"), F.lit(">"), F.col("actor"), F.lit("/"), F.col("turn").cast("string"))
+    name = F.concat(F.col("key"), F.lit(">"), F.col("actor"), F.lit("/"), F.col("turn").cast("string"))
     return Rows(which[rule], name, outcome, F.col("seen"))
 
 

@@ -80,7 +80,7 @@ def _rows(limits: Limits, rule: str) -> Rows:
     seen, quiet = F.col(f"seen_{form.kind}"), F.col(f"quiet_{form.kind}")
     waited = form.possible & (quiet >= limits[QUIET_MS] * NS_PER_MS)
     outcome = F.when(seen > 0, Outcome.BROKEN.value).when(waited, Outcome.KEPT.value)
-    return Rows(form.which, F.col("kid"), outcome, seen)
+    return Rows(form.which, F.col("key"), outcome, seen)
 
 
 def _examine(

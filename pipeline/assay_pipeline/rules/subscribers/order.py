@@ -126,7 +126,7 @@ def _missed(history: History, _limits: Limits) -> DataFrame:
         .join(opened, [*CASE, "source"])
         .where((F.size(within) == 1) & left_before)
     )
-    return _ordered(rows, F.concat_ws(">", "kid", "source"))
+    return _ordered(rows, F.concat_ws(">", "key", "source"))
 
 
 def _batched(history: History, _limits: Limits) -> DataFrame:
@@ -139,7 +139,7 @@ def _batched(history: History, _limits: Limits) -> DataFrame:
         .join(ends, [*CASE, "destination"], "left")
         .where(~F.coalesce(ended, no()))
     )
-    return _ordered(rows, F.concat_ws(">", "kid", "source"))
+    return _ordered(rows, F.concat_ws(">", "key", "source"))
 
 
 def _undisturbed(story: Story, gave: list[Event]) -> Iterator[tuple[Send, str, Seen]]:

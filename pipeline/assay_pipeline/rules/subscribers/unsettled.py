@@ -57,7 +57,7 @@ def _gone(limits: Limits, quiet: str) -> Column:
 
 
 def _examined(which: Column, *, broken: Column, kept: Column) -> Rows:
-    name = F.when(F.col("kind") == "queue", F.col("kid")).otherwise(F.concat_ws(">", "kid", "source"))
+    name = F.when(F.col("kind") == "queue", F.col("key")).otherwise(F.concat_ws(">", "key", "source"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
     return Rows(which, name, outcome, F.col("times"))
 

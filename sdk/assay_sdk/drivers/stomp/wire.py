@@ -13,7 +13,7 @@ from assay_sdk.drivers.network import NetworkWire, Route
 from assay_sdk.drivers.stomp.commands import Commands
 from assay_sdk.drivers.stomp.context import Names, Receipt
 from assay_sdk.drivers.stomp.errors import refusal
-from assay_sdk.drivers.stomp.further import FurtherConnections
+from assay_sdk.drivers.stomp.further_connections import FurtherConnections
 from assay_sdk.drivers.stomp.transport.line import StompLine
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.stomp import Frame, HeartBeat, RemoteError, Version, agreed, encode_frame, parse_heart_beat

@@ -26,7 +26,7 @@ from pytest_bdd.scenario import iterparentnodeids
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 from pytest_bdd.types import STEP_TYPES
 
-from assay_steps.plugin.steps.current import CURRENT_STEP
+from assay_steps.plugin.steps.current_step import CURRENT_STEP
 from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import MistakeError
 

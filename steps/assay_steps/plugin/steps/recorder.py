@@ -15,9 +15,9 @@ from assay_steps.cast.faults import LostBrokerError
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import CASE
-from assay_steps.plugin.stash import FAILED_CHECK, JOURNAL, WORLD
-from assay_steps.plugin.steps import own
-from assay_steps.plugin.steps.current import CURRENT_STEP
+from assay_steps.plugin.stash_keys import FAILED_CHECK, JOURNAL, WORLD
+from assay_steps.plugin.steps import own_checks
+from assay_steps.plugin.steps.current_step import CURRENT_STEP
 from assay_steps.plugin.steps.unknown import explain
 from assay_steps.words.mistakes import MistakeError
 
@@ -49,8 +49,8 @@ class StepRecorder:
     ) -> None:
         """Record a finished step in the journal."""
         world = request.node.stash.get(WORLD, None)
-        if world is not None and own.checks_itself(step.type, step_func, world.evidence):
-            own.claim_check(world.evidence)
+        if world is not None and own_checks.checks_itself(step.type, step_func, world.evidence):
+            own_checks.claim_check(world.evidence)
         self._step(request.node, step, "done", "")
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
@@ -108,9 +108,9 @@ class StepRecorder:
     ) -> bool:
         """Record the failed check of a user's own Then-step as a claim; return False for any other step."""
         world = item.stash.get(WORLD, None)
-        if world is None or not own.checks_itself(step.type, step_func, world.evidence):
+        if world is None or not own_checks.checks_itself(step.type, step_func, world.evidence):
             return False
-        own.claim_check(world.evidence, failure)
+        own_checks.claim_check(world.evidence, failure)
         item.stash[FAILED_CHECK] = failure
         self._step(item, step, "done", "")
         return True
@@ -157,7 +157,7 @@ class StepRecorder:
         world = item.stash.get(WORLD, None)
         if world is not None and item.stash[CASE].judges_broker:
             first_line = lost.said.partition("\n")[0]
-            world.evidence.claim("comes-back", {"fault": lost.fault, "said": first_line[: own.MOST_CHARACTERS]})
+            world.evidence.claim("comes-back", {"fault": lost.fault, "said": first_line[: own_checks.MOST_CHARACTERS]})
 
 
 def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from assay_broker.amqp.frames.attaches import Attach, Terminus
+from assay_broker.amqp.frames.attaches import AttachFrame, Terminus
 from assay_broker.amqp.links import termini
 from assay_sdk.amqp.types import Described, Symbol
 from assay_sdk.driver import Durability, Outcome
@@ -20,7 +20,7 @@ def kind_of(name: str) -> AddressKind:
 
 
 def receiver(source: Terminus, name: str = "link") -> termini.Reception:
-    attach = Attach(name=name, engine_name=name, handle=0, receives=True, source=source)
+    attach = AttachFrame(name=name, engine_name=name, handle=0, receives=True, source=source)
     found = termini.reception(attach, source, kind_of)
     assert not isinstance(found, Refused)
     return found

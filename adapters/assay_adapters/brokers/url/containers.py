@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay_adapters.brokers.url.reaching import await_broker
+from assay_adapters.brokers.url.reachability import await_broker
 from assay_adapters.containers.container import STOP_LIMIT_S, docker_client, kill_now, process_of
 from assay_adapters.ports.backend import BackendError
 from assay_sdk.driver import Opened

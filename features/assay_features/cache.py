@@ -1,4 +1,4 @@
-"""Values computed from the features and stored in files for later processes, as Python stores compiled modules.
+"""A cache of values computed from the features, in files for later processes, as Python caches compiled modules.
 
 Computing the values takes more than a second, mostly in Gherkin's parser.
 """
@@ -21,12 +21,12 @@ from assay_features.folder import feature_root
 T = TypeVar("T")
 
 
-class _Kept(Struct, frozen=True):
+class _Cached(Struct, frozen=True):
     digest: str
     value: msgspec.Raw
 
 
-def kept(kind: type[T], compute: Callable[[], T], sources: Iterable[Path], place: Path) -> T:
+def cached(kind: type[T], compute: Callable[[], T], sources: Iterable[Path], place: Path) -> T:
     """Return the value in a file; if the file is missing, damaged or out of date, compute the value and write the file.
 
     As with compiled modules, the file is not written if `sys.dont_write_bytecode` is set or if its folder cannot be
@@ -40,13 +40,13 @@ def kept(kind: type[T], compute: Callable[[], T], sources: Iterable[Path], place
     """
     digest = _digest(sources)
     with suppress(OSError, msgspec.MsgspecError):
-        found = msgspec.json.decode(place.read_bytes(), type=_Kept)
+        found = msgspec.json.decode(place.read_bytes(), type=_Cached)
         if found.digest == digest:
             return msgspec.json.decode(found.value, type=kind)
     value = compute()
     if not sys.dont_write_bytecode:
         with suppress(OSError):
-            _write(place, msgspec.json.encode(_Kept(digest, msgspec.Raw(msgspec.json.encode(value)))))
+            _write(place, msgspec.json.encode(_Cached(digest, msgspec.Raw(msgspec.json.encode(value)))))
     return value
 
 

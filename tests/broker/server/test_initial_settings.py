@@ -8,8 +8,8 @@ import pytest
 
 from assay_broker.core.settings import Settings
 from assay_broker.mqsc.defaults import default_settings
-from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import OptionsError
+from assay_broker.server.initial_settings import settings_of
 from assay_broker.server.options import FACTORY, ServerOptions
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.steps.plugin.steps.test_lost import PLUGINS
+from tests.steps.plugin.steps.test_lost_steps import PLUGINS
 
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
 

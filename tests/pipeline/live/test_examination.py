@@ -9,7 +9,7 @@ from tests.pipeline.case import KEPT
 from tests.pipeline.cases import CASES
 from tests.pipeline.tales import Tale, write_run
 
-from assay_pipeline.live.suspicion import Examination
+from assay_pipeline.live.examination import Examination
 
 RULES = ("DD-02",)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay_features import feature_root
+from assay_features.cache import beside, cached
 from assay_features.dimensions._table import _of_this_package, counts_of
 from assay_features.dimensions._texts import scenario_texts
-from assay_features.kept import beside, kept
 from assay_features.titles import titles
 
 
@@ -30,7 +30,7 @@ class Lengths:
         return {source.name: len(source.read_text()) for source in self.sources}
 
     def get(self) -> dict[str, int]:
-        return kept(dict[str, int], self.compute, self.sources, self.place)
+        return cached(dict[str, int], self.compute, self.sources, self.place)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import BinaryIO
 import pytest
 
 from assay_evidence.files.parts import compress, open_journal
-from assay_pipeline.live import growing
-from assay_pipeline.live.growing import GrowingReader
+from assay_pipeline.live import growing_journals
+from assay_pipeline.live.growing_journals import GrowingReader
 
 
 def line(number: int, scenario: str = "s") -> bytes:
@@ -77,7 +77,7 @@ def test_a_compressed_part_is_not_read_again_when_it_is_over(
     position: dict[str, object] = {}
     for _ in range(2):
         _, position = texts(reader, position)
-    monkeypatch.setattr(growing, "open_journal", None)
+    monkeypatch.setattr(growing_journals, "open_journal", None)
     assert texts(reader, position) == ([], position)
     monkeypatch.undo()
     (journals / "client.0002.jsonl").write_bytes(line(1))
@@ -104,7 +104,7 @@ def test_lines_outside_of_scenarios_are_left_out(reader: GrowingReader, journals
 def test_a_line_that_is_longer_than_a_batch_is_read(
     reader: GrowingReader, journals: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    monkeypatch.setattr(growing, "_OCTETS_AT_ONCE", 100)
+    monkeypatch.setattr(growing_journals, "_OCTETS_AT_ONCE", 100)
     long, short = line(0, "s" * 200), line(1)
     (journals / f"client.{suffix}").write_bytes(long + short)
     if suffix != "jsonl":
@@ -120,14 +120,14 @@ def test_a_line_that_is_longer_than_a_batch_is_read(
 def test_a_compressed_part_is_decompressed_once(
     reader: GrowingReader, journals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "_OCTETS_AT_ONCE", 100)
+    monkeypatch.setattr(growing_journals, "_OCTETS_AT_ONCE", 100)
     opened: list[Path] = []
 
     def open_and_note(path: Path) -> BinaryIO:
         opened.append(path)
         return open_journal(path)
 
-    monkeypatch.setattr(growing, "open_journal", open_and_note)
+    monkeypatch.setattr(growing_journals, "open_journal", open_and_note)
     part = journals / "client.0001.jsonl"
     part.write_bytes(b"".join(line(number) for number in range(20)))
     compress(part)

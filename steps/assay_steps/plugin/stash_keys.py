@@ -9,7 +9,7 @@ import pytest
 from assay_steps.cast.background import Background
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.world import World
-from assay_steps.plugin.steps.current import CURRENT_STEP
+from assay_steps.plugin.steps.current_step import CURRENT_STEP
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
