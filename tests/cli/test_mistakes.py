@@ -464,6 +464,6 @@ def test_the_missing_members_of_an_instance_are_named(tmp_path: Path) -> None:
     env = environment()
     env["PYTHONPATH"] = os.pathsep.join((str(tmp_path), env["PYTHONPATH"]))
     command = [sys.executable, "-m", "assay", "run", "--backend", "lame", "--rule", "PD-34", "--out", tmp_path / "out"]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603  our own command
     assert ended.returncode == Exit.INCONCLUSIVE
     assert "Backend 'lame': its LameInstance lacks `admin`, `clients`, `clock`," in sentence(ended.stderr)

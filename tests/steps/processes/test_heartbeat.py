@@ -29,7 +29,7 @@ print(heartbeat.late_ns)
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be stopped there")
 def test_whom_the_machine_has_held_up_has_come_late_by_that() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    process = subprocess.Popen(  # noqa: S603  ourselves
+    process = subprocess.Popen(  # noqa: S603  a command of this project
         [sys.executable, "-c", HELD_UP], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
