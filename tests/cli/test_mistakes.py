@@ -249,7 +249,7 @@ def test_ibm_mq_that_is_missing_here_is_told_where_to_get_it(
 def test_without_a_docker_daemon_it_says_how_to_get_one(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("docker")
+    pytest.importorskip("docker", reason="the Python package docker is not installed")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE

@@ -81,7 +81,7 @@ def test_in_virtual_time_nothing_comes_late() -> None:
 @pytest.mark.parametrize(("backend", "real"), [("reference", False), ("reference-server", True)])
 def test_a_scenarios_journal_says_how_late_the_harness_came(tmp_path: Path, backend: str, *, real: bool) -> None:
     if real:
-        pytest.importorskip("cproton")
+        pytest.importorskip("cproton", reason="proton's C library is not installed")
     options = SuiteOptions(out=tmp_path / "out", backend=backend, rules=("DD-14",), workers=0)
     assert run_suite(options) is pytest.ExitCode.OK, (tmp_path / "out" / "pytest.log").read_text()
     ends = [one for one in read_journals(tmp_path / "out" / "journals").events if isinstance(one, ScenarioEnd)]
