@@ -142,6 +142,20 @@ def read(
             properties=properties,
             encoded=octets,
         )
+    return _addressed(octets, link, header, hints, values, properties=properties, now_ms=now_ms)
+
+
+def _addressed(
+    octets: bytes,
+    link: Address | None,
+    header: _Header,
+    hints: _Hints,
+    values: tuple[Simple, ...],
+    *,
+    properties: dict[str, Property],
+    now_ms: int,
+) -> Message:
+    """Return a message with properties or annotations, of which each may be absent."""
     absolute_ms, created_ms = _time(values[8], "absolute-expiry-time"), _time(values[9], "creation-time")
     return Message(
         message_id=_identifier(values[0]),
