@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -134,7 +134,7 @@ def free_port() -> int:
     raise LaunchError(f"none of {_TRIES} ports between {_PORTS.start} and {_PORTS.stop} is free")
 
 
-def wait_until(launched: Launched, answers: object, limit_s: float = START_S) -> None:
+def wait_until(launched: Launched, answers: Callable[[], object], limit_s: float = START_S) -> None:
     """Wait for a server to answer.
 
     Args:
@@ -146,7 +146,7 @@ def wait_until(launched: Launched, answers: object, limit_s: float = START_S) ->
         LaunchError: The server has ended, or does not answer in time.
     """
     limit = time.monotonic() + limit_s
-    while not answers():  # type: ignore[operator]
+    while not answers():
         launched.check()
         if time.monotonic() > limit:
             raise LaunchError(f"a server did not answer within {limit_s:.0f} s")

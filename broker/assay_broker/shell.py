@@ -174,7 +174,7 @@ class QueueManager:
         """
         try:
             job()
-        except Exception:
+        except Exception:  # any error of the job is a bug, which must harm one connection only
             if self._seams is not NO_SEAMS:
                 raise
             _LOG.exception("%s: %s has failed; the queue manager goes on", self.name, doing)

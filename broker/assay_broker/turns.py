@@ -21,7 +21,7 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 _FOR_PEERS = Deliver, Answer
-"""The types of effects for peers; a constant, because an isinstance check uses it for each message."""
+"""The types of effects for peers."""
 
 Post = Callable[[str, ToMember], None]
 """A function that takes the name of the sending queue manager, and a parcel for one or all other members."""

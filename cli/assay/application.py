@@ -154,7 +154,7 @@ def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
     except BrokenPipeError:  # a reader such as `head` closed the pipe
         hush()
         return Exit.AS_EXPECTED
-    except Exception as problem:
+    except Exception as problem:  # `_told_of` knows the types that are the user's mistakes
         told_as = _told_of(problem)
         if told_as is None:
             raise

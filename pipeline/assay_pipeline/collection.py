@@ -65,6 +65,26 @@ class Collected(Struct, frozen=True):
     offences: tuple[Offence, ...] = ()
 
 
+class _Stored:
+    """The tables that are written, by name.
+
+    Args:
+        spark: The Spark session.
+        place: The folder for the tables.
+    """
+
+    def __init__(self, spark: SparkSession, place: Path) -> None:
+        self._spark = spark
+        self._place = place
+        self.tables: dict[str, DataFrame] = {}
+
+    def store(self, name: str, table: DataFrame) -> DataFrame:
+        """Write a table and read it back, so that the plans of later tables start from it and stay small."""
+        table.write.parquet(str(self._place / name))
+        self.tables[name] = self._spark.read.schema(table.schema).parquet(str(self._place / name))
+        return self.tables[name]
+
+
 def collect(
     spark: SparkSession,
     files: Iterable[JournalFile],
@@ -90,14 +110,8 @@ def collect(
     """
     invariants = invariants_of(rules)
     listed = tuple(files)
-    tables: dict[str, DataFrame] = {}
-
-    def store(name: str, table: DataFrame) -> DataFrame:
-        """Write a table and read it back, so that the plans of later tables start from it and stay small."""
-        table.write.parquet(str(place / name))
-        tables[name] = spark.read.schema(table.schema).parquet(str(place / name))
-        return tables[name]
-
+    stored = _Stored(spark, place)
+    store, tables = stored.store, stored.tables
     bronze = account(spark, store(_LINES, read_lines(spark, listed)), listed)
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))

@@ -72,7 +72,7 @@ CASE = ("case_id",)
 """The column of the scenario's number, which is in the key of every table and join, because scenarios are separate.
 
 The number is a hash of the three names (`assay_pipeline.bronze.case_id`). Spark compares numbers much faster than
-names, which have a hundred characters and more.
+names, which have a hundred characters and more (`bench/pipeline.py`, docs/benchmarks.md).
 """
 IN_WRITER = (*CASE, "writer")
 MESSAGE = (*CASE, "key")

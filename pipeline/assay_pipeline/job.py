@@ -237,10 +237,7 @@ def judge_with(
         limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
         lines=collected.lines,
-        verdicts=tuple(
-            {"folder": run.folder, "run": run.verdicts.run, "backend": run.verdicts.backend, "file": run.file}
-            for run in judged
-        ),
+        verdicts=tuple(_entry(run) for run in judged),
         tables=collected.tables,
         disagreements=disagreements,
     )
@@ -248,6 +245,11 @@ def judge_with(
     if collected.measures:
         (place / MEASURES).write_bytes(_json(collected.measures))
     return Result(out, judged, disagreements, collected.measures, collected.offences)
+
+
+def _entry(run: Judged) -> dict[str, str]:
+    """Return the manifest's entry for the verdicts of a run."""
+    return {"folder": run.folder, "run": run.verdicts.run, "backend": run.verdicts.backend, "file": run.file}
 
 
 def _json(value: object) -> bytes:

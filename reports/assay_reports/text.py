@@ -31,7 +31,7 @@ def _shown(found: re.Match[str]) -> str:
     code = ord(character)
     if code <= 0xFF:  # noqa: PLR2004 - as Python writes the character itself
         return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - likewise
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - as Python writes an escape of four digits
 
 
 def slug(text: str) -> str:

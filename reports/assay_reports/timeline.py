@@ -288,7 +288,7 @@ def _spread(marks: Sequence[tuple[float, str]]) -> Iterator[Tick]:
         for anchor, before in (("middle", length / 2), ("start", 0.0), ("end", length)):
             tier = room.tier(x, before + 3, length - before + 3, at_least="wide" if anchor == "end" else "all")
             if tier:
-                yield Tick(x, label, tier, anchor)  # type: ignore[arg-type]  # a literal of the loop's tuple
+                yield Tick(x, label, tier, anchor)  # type: ignore[arg-type]  # the tuple has only names that are permitted here
                 break
         else:
             yield Tick(x, "", "")

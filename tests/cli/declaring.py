@@ -140,7 +140,7 @@ class Declaring(ReferenceBackend):
     def environment(self) -> Environment:
         return structs.replace(super().environment, ours=False)
 
-    def provision(self, needs: Needs) -> Instance | Unsupported:  # type: ignore[override]
+    def provision(self, needs: Needs) -> Instance | Unsupported:  # type: ignore[override]  # a plain instance, too
         made = super().provision(needs)
         return cast("Instance", PlainInstance(made)) if self._plain and not isinstance(made, Unsupported) else made
 

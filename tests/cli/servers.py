@@ -16,7 +16,7 @@ from tests.cli.conftest import environment
 
 import assay
 
-pytest.importorskip("cproton")
+pytest.importorskip("cproton", reason="proton's C library is not installed")
 
 LIMIT_S = 30
 ANY = ("--amqp", "127.0.0.1:0", "--stomp", "127.0.0.1:0", "--http", "127.0.0.1:0")

@@ -296,7 +296,7 @@ def test_ctrl_c_between_the_command_and_its_end_is_told_in_a_sentence(
 
 @pytest.mark.docker
 def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_path: Path) -> None:
-    docker = pytest.importorskip("docker")
+    docker = pytest.importorskip("docker", reason="the Python package docker is not installed")
     if isinstance(probed := ProductBackend(ARTEMIS).probe(), Unavailable):
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     arguments = [*COMMAND, "run", "--backend", "artemis", "--rule", "PD-34", "--out", str(tmp_path / "out")]

@@ -249,7 +249,7 @@ def test_ibm_mq_that_is_missing_here_is_told_where_to_get_it(
 def test_without_a_docker_daemon_it_says_how_to_get_one(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("docker")
+    pytest.importorskip("docker", reason="the Python package docker is not installed")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
@@ -464,6 +464,6 @@ def test_the_missing_members_of_an_instance_are_named(tmp_path: Path) -> None:
     env = environment()
     env["PYTHONPATH"] = os.pathsep.join((str(tmp_path), env["PYTHONPATH"]))
     command = [sys.executable, "-m", "assay", "run", "--backend", "lame", "--rule", "PD-34", "--out", tmp_path / "out"]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603  our own command
     assert ended.returncode == Exit.INCONCLUSIVE
     assert "Backend 'lame': its LameInstance lacks `admin`, `clients`, `clock`," in sentence(ended.stderr)

@@ -207,4 +207,4 @@ class PoisonContract(ABC):  # noqa: B024  a part of `DriverContract`, which defi
 
     def test_an_unknown_keyword_of_a_consumer_is_a_type_error(self, world: World) -> None:
         with world.connect() as ctx, pytest.raises(TypeError, match="max_delivery_count, on_poison"):
-            ctx.create_consumer(world.queue(), max_deliveries=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+            ctx.create_consumer(world.queue(), max_deliveries=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]  # the test gives a wrong name

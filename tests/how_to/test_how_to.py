@@ -67,7 +67,7 @@ def test_a_page_does_what_it_says(page: Path, copy: Path) -> None:
 
 def _need_spark() -> None:
     """Skip without pyspark or Java; without Java, fail if ASSAY_REQUIRE names Spark."""
-    pytest.importorskip("pyspark")
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         find_java()
     except JavaMissingError as error:

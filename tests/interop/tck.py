@@ -126,7 +126,7 @@ def _scenarios(defect: str, rules: Iterable[str], folder: Path) -> Verdicts:
     chosen = [word for rule in rules for word in ("--rule", rule)]
     broken = ["--defect", defect] if defect else []
     command = [sys.executable, "-m", "assay", "run", "--backend", "reference-server", "--out", str(folder)]
-    subprocess.run([*command, *chosen, *broken], capture_output=True, check=False)  # noqa: S603  ourselves
+    subprocess.run([*command, *chosen, *broken], capture_output=True, check=False)  # noqa: S603  a command of this project
     return load_verdicts(folder / "verdicts.json")
 
 

@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Path:
 def test_without_java_the_user_is_told_what_to_install(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("pyspark")
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(JavaMissingError, match=r"no java is on the path: install it \(Debian: openjdk"):

@@ -31,7 +31,7 @@ def invariant(rule: str = "DD-02", *, certain: bool = False) -> Invariant:
         text="nothing is late.",
         wording=Wording("nothing later than {limit_ms} ms", "seen {0} after it was due"),
         on_spark=unused,  # type: ignore[arg-type]  # subjects are given
-        in_python=unused,  # type: ignore[arg-type]  # as above
+        in_python=unused,  # type: ignore[arg-type]  # subjects are given
         limits=(LIMIT,),
         certain=certain,
     )

@@ -31,7 +31,7 @@ def test_nothing_public_of_the_package_is_missing() -> None:
 
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'assay_sdk' has no attribute 'conect'"):
-        _ = assay_sdk.conect  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+        _ = assay_sdk.conect  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # the test reads a wrong name
 
 
 def test_the_import_leaves_out_what_few_programs_need() -> None:

@@ -26,7 +26,7 @@ def test_each_word_of_a_case_chooses_a_scenario(word: str) -> None:
 @pytest.mark.xdist_group("reference-server")
 @pytest.mark.parametrize("case", [SOUND, EARLY], ids=["sound", "early"])
 def test_a_harness_that_is_held_up_neither_passes_nor_fails_wrongly(tmp_path: Path, case: Case) -> None:
-    pytest.importorskip("cproton")
+    pytest.importorskip("cproton", reason="proton's C library is not installed")
     outcome = HeldUp(tmp_path, seed=1).run(case)
     told = tell(outcome)
     assert not outcome.wrong, told

@@ -63,6 +63,6 @@ annotated: Queue[Order] = Queue("ORDERS", Order)
 union: Queue[Order | Refund] = Queue("BOTH", converter=Either())
 base: Destination[Order] = TemporaryQueue("REPLIES", Order)
 queue: Queue[Order] = TemporaryQueue("REPLIES", Order)
-wrong_type: Queue[Order] = Queue("ORDERS", Refund)  # type: ignore[arg-type]  # pyright: ignore[reportAssignmentType, reportArgumentType] - is seen
-wrong_kind: Topic[Order] = Queue("ORDERS", Order)  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - is seen
-wrong_default: Queue[Order] = Queue("ORDERS")  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - is seen
+wrong_type: Queue[Order] = Queue("ORDERS", Refund)  # type: ignore[arg-type]  # pyright: ignore[reportAssignmentType, reportArgumentType] - must be seen
+wrong_kind: Topic[Order] = Queue("ORDERS", Order)  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - must be seen
+wrong_default: Queue[Order] = Queue("ORDERS")  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType] - must be seen

@@ -49,7 +49,7 @@ def simplified() -> None:
         assert_type(producer, Producer[Order])
         assert_type(producer.send(Order("1"), priority=7), Receipt)
         assert_type(producer.set_priority(7).set_time_to_live(timedelta(minutes=1)), Producer[Order])
-        producer.send("no order")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        producer.send("no order")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # must be seen
         anywhere = ctx.create_producer()
         assert_type(anywhere, Producer[Any])
         anywhere.send_to(orders, Order("1"))
@@ -94,7 +94,7 @@ def mqlight() -> None:
     with connect_mqlight("amqp://127.0.0.1:5672", client_id="desk") as client:
         assert_type(client, Client)
         assert_type(client.send("prices/nails", {"cents": 12}, qos=1, ttl=timedelta(minutes=1)), str)
-        client.send("prices/nails", "12", durable=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+        client.send("prices/nails", "12", durable=True)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]  # must be seen
         subscription = client.subscribe("prices/#", qos=1, auto_confirm=False, ttl=60_000)
         assert_type(subscription, Subscription)
         assert_type(subscription.receive(timeout=1_000), Delivery | None)

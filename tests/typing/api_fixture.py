@@ -21,5 +21,5 @@ def test_an_order_is_sent(reference_broker: ReferenceBroker) -> None:
 
 def wrong(reference_broker: ReferenceBroker) -> None:
     """Assign to frozen values and read an unknown attribute, which the type checkers must reject."""
-    reference_broker.url = "amqp://127.0.0.1"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
-    reference_broker.port  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018
+    reference_broker.url = "amqp://127.0.0.1"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]  # must be seen
+    reference_broker.port  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]  # noqa: B018  must be seen

@@ -341,7 +341,7 @@ class DelaysFrames(Connection):
     """Each frame arrives at least 50 ms later."""
 
     async def passes(self, direction: Direction, frame: bytes) -> None:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # the network's delay, in real time
         await self.send(direction, frame)
 
 
@@ -380,5 +380,5 @@ class AnswersLate(Read):
     async def change(self, direction: Direction, frame: bytes, found: Performative, session: Session) -> None:
         del session
         if direction is TO_CLIENT and found.code == DISPOSITION and found[0] is True:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.5)  # the answer's delay, in real time
         await self.send(direction, frame)

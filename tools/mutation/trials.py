@@ -137,14 +137,14 @@ class Trials:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the script in place of the collected scenarios."""
         self._items = session.items
-        self._run = session.config.pluginmanager.get_plugin(PLUGIN).run  # type: ignore[union-attr]
+        self._run = session.config.pluginmanager.get_plugin(PLUGIN).run  # type: ignore[union-attr]  # the suite has registered it
         judged = self._run.verdict
 
         def kept(case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
             self._verdicts.append(judged(case, journal))
             return self._verdicts[-1]
 
-        self._run.verdict = kept  # type: ignore[method-assign]
+        self._run.verdict = kept  # type: ignore[method-assign]  # a wrapper around the method
         self._functions = Functions(self._files)
         freeze()
         self._script(self)

@@ -25,9 +25,9 @@ when it arrived, in milliseconds. The verdicts follow from these records alone.
 
 ## Rules
 
-STOMP 1.2 demands the rules of strength *must*. It only permits what the rules of strength *kit* say. A product that does not keep a
-*kit* rule gets the verdict `recorded`; only the kit's own broker and client can fail it. *Interval* means the longer one of the two
-times that both ends have written for one direction.
+STOMP 1.2 demands the behaviour in *must* rules. It permits, but does not demand, the behaviour in *kit* rules. A product that
+does not keep a *kit* rule gets the verdict `recorded`; only the kit's own broker and client can fail it. *Interval* means the larger
+of the sender's promised and the receiver's wanted interval, for one direction.
 
 | rule | judged | strength | demand | broken if | defect |
 |---|---|---|---|---|---|
@@ -36,15 +36,16 @@ _END = """
 | verdict | meaning |
 |---|---|
 | `pass` | the observation of the record is as the rule demands |
-| `fail` | it is not |
+| `fail` | the record shows the behaviour under *broken if* |
 | `not promised` | the end sends no heart-beats, or the other one wants none, so there is nothing to judge |
 | `recorded` | a product does not do what STOMP permits and the kit's own parts must do |
 | `inconclusive` | the kit itself was late, or the connection ended before the judged phase was over |
 
 - **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. An end breaks its promise after one and a
   half intervals without an octet, because stomp.py ends the connection then. Artemis and stompjs allow two intervals.
-- **Lateness.** A relay between both ends notes when octets arrive. It measures how late it is itself; if this may be the cause, the
-  verdict is `inconclusive`. It cannot measure how late a broker's process is, so choose a longer interval on a busy machine.
+- **Lateness.** A relay between both ends notes when octets arrive. It measures how late it is itself; if its own lateness may explain
+  the missing octets, the verdict is `inconclusive`. It cannot measure how late a broker's process is, so choose a longer interval
+  on a busy machine.
 
 ## Scenarios
 

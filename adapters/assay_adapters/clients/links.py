@@ -46,7 +46,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
         )
     except DestinationError:
         raise
-    except Exception as error:
+    except Exception as error:  # a judged client may raise anything
         if not is_the_clients(error):
             raise
         text = f"The client raised {type(error).__name__}: {error}"

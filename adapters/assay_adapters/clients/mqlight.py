@@ -424,7 +424,7 @@ class MqlightClient(FaceClient):
                 recording=recording,
                 backoff=_BACKOFF,
                 id_prefix=prefix,
-                chance=None if prefix is None else random.Random(prefix),  # noqa: S311  exact runs, no secrets
+                chance=None if prefix is None else random.Random(prefix),  # noqa: S311  repeatable ids for virtual time; they protect nothing
             )
             return LightConnection(port, teller, self._runner)
 

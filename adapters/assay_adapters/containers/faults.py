@@ -1,4 +1,4 @@
-"""A broker in a container, in the form that faults need to end and restart it (`assay_adapters.faults.proxied`)."""
+"""Lets faults kill, stop, suspend and restart a broker in a container (`assay_adapters.faults.proxied`)."""
 
 from __future__ import annotations
 

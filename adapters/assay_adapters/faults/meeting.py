@@ -236,7 +236,7 @@ class Meeting:
     def _perform(self, action: Callable[[], None], then: BrokerState, struck_ns: int | None = None) -> None:
         try:
             action()
-        except Exception as error:
+        except Exception as error:  # after any error of the action, the other processes must not wait for ever
             with self._changed() as state:
                 state.broker, state.error, state.performer = BrokerState.FAILED, str(error), None
             raise SharedFaultError(str(error)) from error
@@ -328,5 +328,8 @@ def _lives(pid: int) -> bool:
 
 
 def _pause() -> None:
-    """Wait without the runner, because a scenario does nothing while the broker ends and starts again."""
+    """Wait without the runner, because a scenario does nothing while the broker ends and starts again.
+
+    The processes share only a file, which cannot wake one of them, so they poll it.
+    """
     time.sleep(_POLL_NS / 10**9)

@@ -1,4 +1,7 @@
-"""The server's event loop: uvloop if it is installed, because it makes short connections a seventh faster."""
+"""The server's event loop: uvloop if it is installed.
+
+With uvloop, short connections are a seventh faster (`bench/broker.py connect`).
+"""
 
 from __future__ import annotations
 

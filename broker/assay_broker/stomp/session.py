@@ -255,7 +255,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             return
         try:
             self.context.deliver(delivery)
-        except Exception:  # noqa: BLE001  as in `answer`
+        except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
             self._mistake("a delivery")
         self._wake()
 
@@ -281,7 +281,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._flush_due = False
         try:
             self.context.catch_up()
-        except Exception:  # noqa: BLE001  as in `work`
+        except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self._mistake("catching up")
         self._socket.flush()
         if self.state is _OPEN and self.connection.kept and not self.blocked:

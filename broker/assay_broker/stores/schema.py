@@ -69,7 +69,7 @@ def blank(owner: str, log_bytes: int) -> bytes:
 
 @lru_cache(maxsize=16)
 def _blank(owner: str, log_bytes: int, version: int, application: int) -> bytes:
-    """Create an empty database in memory, because this is faster than on disk; the result is cached."""
+    """Create an empty database in memory, because this is faster than on disk, and cache it (`bench/suite.py`)."""
     connection = apsw.Connection(":memory:")
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}; PRAGMA auto_vacuum=INCREMENTAL; BEGIN")

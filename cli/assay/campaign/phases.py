@@ -120,7 +120,7 @@ class Page:
 
 
 class Progress:
-    """Records the phases of a broker, and halts its process.
+    """Records which phase the broker has reached, and stops its process at the phase that was armed.
 
     Args:
         page: The memory page for the phases.

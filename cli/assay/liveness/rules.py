@@ -76,7 +76,7 @@ RULES: tuple[LivenessRule, ...] = (
         Side.SERVER,
         Strength.MUST,
         "If the server promises heart-beats and the client wants them, the server sends an octet at least once in each "
-        "interval, also while it has no frame to send. The interval is the longer one of both headers.",
+        "interval, also while it has no frame to send. The interval is the larger of both headers' times.",
         _EVERY,
         "Nothing arrives for one and a half intervals.",
     ),

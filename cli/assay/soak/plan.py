@@ -273,7 +273,7 @@ def _faults(options: SoakOptions, kinds: Sequence[str]) -> tuple[PlannedFault, .
     at_ms = gap_ms * rng.uniform(0.4, 0.8)
     turn: list[str] = []
     while kinds and at_ms < options.seconds * 1_000:
-        if not turn:  # every kind once, in a new order, before any kind again
+        if not turn:  # each kind occurs once before any kind recurs; each round has a new random order
             turn = rng.sample(kinds, len(kinds))
         kind = turn.pop()
         lasts_ms = rng.randint(*LASTING_MS)

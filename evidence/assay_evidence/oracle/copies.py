@@ -203,7 +203,7 @@ class _Copies:
     def _twice(self, send: Send, unmarked: list[Seen]) -> bool:
         links = {(event.writer, event.actor, event.link) for event in unmarked}
         actors = {(event.writer, event.actor) for event in unmarked}
-        if len(unmarked) < 2 or len(links) != len(actors):  # noqa: PLR2004 - twice
+        if len(unmarked) < 2 or len(links) != len(actors):  # noqa: PLR2004 - the first sighting repeats nothing
             return False
         return not any(
             not precedes(gave, send.call) and any(not precedes(event, gave) for event in unmarked)

@@ -91,7 +91,7 @@ class Send(Struct, frozen=True, kw_only=True):
         send call.
         """
         assert self.answer is not None  # noqa: S101 - a confirmed send has both, which the type checker does not know
-        assert self.confirmed is not None  # noqa: S101 - as above
+        assert self.confirmed is not None  # noqa: S101 - a confirmed send has both, which the type checker does not know
         return max(self.since(self.confirmed), self.since(self.answer) + self.delay_ns)
 
     def since(self, event: Event) -> int:

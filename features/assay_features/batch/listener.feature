@@ -69,7 +69,7 @@ Feature: A consumer can have a listener that receives batches
       And the first batch of the receiver holds "b1"
 
   @BT-02 @needs-batch-listener
-  Rule: A batch listener is set with the listener, the batch size and the batch timeout in milliseconds
+  Rule: An application sets a batch listener with three arguments: the listener, the batch size and the batch timeout in milliseconds
     Lines 26 to 34.  Each of the three takes effect.
 
     Scenario: The given listener is called

@@ -406,7 +406,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       When message "m1" is sent to the queue with a delivery delay of 1 h
       Then the staging queue holds "m1"
       When the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
 
     Scenario: An administrator may put to the staging queue
       Given the staging queue is withheld from ordinary users

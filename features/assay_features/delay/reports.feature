@@ -290,7 +290,7 @@ Feature: Report options of delayed messages
     Scenario: Our broker sends no report when an administrator takes a message off the staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_EXCEPTION
       When the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And queue "replies" holds no report
 
     @kit @needs-topic

@@ -105,7 +105,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
       And the administrator takes "m2" off the staging queue by correlation id
-      Then the administrator has "m2"
+      Then the administrator has taken "m2" off
       And the receiver sees "m1" and "m3" exactly once
       And the receiver never sees "m2"
 
@@ -132,14 +132,14 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And the staging queue does not hold "m1"
 
     Scenario: A message with a delay of a year can be taken back
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 8760 h
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And the staging queue does not hold "m1"
 
     @needs-topic
@@ -149,7 +149,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And a non-durable subscriber "right" on the topic
       When message "news" is sent to the topic with a delivery delay of 10 s
       And the administrator takes "news" off the staging queue by correlation id
-      Then the administrator has "news"
+      Then the administrator has taken "news" off
       And the staging queue holds 1 copy of "news"
       And "left" and "right" together see "news" exactly once
 
@@ -180,7 +180,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And the staging queue no longer holds "m1"
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has nothing
+      Then the administrator found no message
       And the queue holds "m1"
 
     Scenario: A get without a matching message removes no other message
@@ -189,7 +189,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And message "m2" is sent to the queue with a delivery delay of 1 h
       And the staging queue no longer holds "m1"
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has nothing
+      Then the administrator found no message
       And the staging queue holds "m2"
 
     @needs-restart
@@ -198,7 +198,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h
       And the broker is restarted
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And the staging queue does not hold "m1"
       And the staging queue holds "m2"
 
@@ -217,7 +217,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Given an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h and delivery mode non-persistent
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And the staging queue holds "m2"
       And the staging queue does not hold "m1"
 
@@ -229,7 +229,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And 2 s pass
       And session "work" is committed
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       And the staging queue does not hold "m1"
 
     @own-instance
@@ -240,7 +240,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the queue has been altered to PUT(DISABLED)
       When "m2" is overdue
       And the administrator takes "m1" off the staging queue by correlation id
-      Then the administrator has "m1"
+      Then the administrator has taken "m1" off
       When the queue is altered to PUT(ENABLED)
       And a receiver starts to wait on the queue
       Then the receiver sees "m2" exactly once

@@ -200,7 +200,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       And the broker has been restarted at command level 7.5
       When the administrator takes "m2" off the staging queue by correlation id
-      Then the administrator has "m2"
+      Then the administrator has taken "m2" off
       And the staging queue holds "m1" and "m3"
       And the staging queue does not hold "m2"
 

@@ -217,7 +217,7 @@ def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
     apart = (F.col("watcher") != F.col("actor")) & precedes(left_at, begin) & unbroken()
     after = F.coalesce(precedes(F.col("ending.to"), left_at), no())
     gone = F.coalesce(F.forall("created", lambda at: precedes(at, left_at)), no())
-    alone = apart & after & gone & (F.col("crowd") == 2)  # noqa: PLR2004 - both
+    alone = apart & after & gone & (F.col("crowd") == 2)  # noqa: PLR2004 - the batch's consumer and one other
     return (
         rows.select(*ROW, "destination", "source", "actor", "at", "faults", F.col("end").alias("ending"))
         .join(spans, [*CASE, "destination", "source"])
@@ -354,7 +354,7 @@ def _missed(story: Story, holders: Holders, ending: Ending, limits: Limits) -> b
     last = max(left, key=lambda answer: answer.seq, default=None)
     made = [one.call for one in holders.attachments if one.call.destination == seen.destination]
     crowd = {actor for actor, _ in story.came(seen.destination)} | {call.actor for call in made}
-    if last is None or not moments.precedes(ending.answer, last) or len(crowd) != 2:  # noqa: PLR2004 - both
+    if last is None or not moments.precedes(ending.answer, last) or len(crowd) != 2:  # noqa: PLR2004 - the batch's consumer and one other
         return False
     if any(call.actor == seen.actor and not moments.precedes(call, last) for call in made):
         return False

@@ -136,7 +136,7 @@ def _subject(copy: Copy, *, broken: bool, kept: bool) -> Iterator[Examined]:
 
 def _shared(story: Story, limits: Limits) -> Iterator[Examined]:
     for copy in _on_queues(story):
-        crowd, parked = copy.watchers >= 2, copy.send.persistent and copy.idle and not copy.fatal  # noqa: PLR2004 - two
+        crowd, parked = copy.watchers >= 2, copy.send.persistent and copy.idle and not copy.fatal  # noqa: PLR2004 - several watchers compete
         if crowd or parked:
             lost = parked and _gone(copy, copy.quiet_ns, limits, slow=copy.delayed or copy.shaken)
             kept = (crowd and _once(copy)) or (parked and copy.seen == 1 and copy.reopened)

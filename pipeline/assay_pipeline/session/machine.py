@@ -138,10 +138,10 @@ def _end(gateway: JavaGateway) -> None:
         active.stop()
     # Even if the virtual machine has died and cannot be stopped, pyspark must forget the machine and its gateway;
     # pyspark has no public function for that.
-    SparkContext._active_spark_context = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    SparkContext._active_spark_context = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - see above
     gateway.shutdown()
-    SparkContext._gateway = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-    SparkContext._jvm = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    SparkContext._gateway = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - see above
+    SparkContext._jvm = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - see above
     if process.stdin is not None:
         process.stdin.close()
     process.wait(_EXIT_SECONDS)

@@ -34,7 +34,7 @@ def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
         store: Stores a table under a name, and returns the stored table.
     """
-    # Moments compare boots for equality only, and numbers are compared faster than names.
+    # Moments compare boots for equality only, and numbers are compared faster than names (`bench/pipeline.py`).
     told = events.withColumn("boot", F.xxhash64("boot")).withColumn("at", moment())
     plans: Mapping[str, Callable[[History], DataFrame]] = {
         "cases": lambda _: _cases(events),

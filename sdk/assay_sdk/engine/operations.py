@@ -227,7 +227,7 @@ def perform(runner: Runner, operation: Operation[T]) -> T:
     try:
         runner.call_soon(task.step)
         runner.run_until(task.is_over, None)
-    except BaseException:
+    except BaseException:  # also Ctrl-C: without its caller the operation must still end
         _end_interrupted(runner, task, task.abandon)
         raise
     value = task.result.result()
@@ -266,7 +266,7 @@ def receive(
     try:
         runner.call_soon(task.step)
         runner.run_until(task.is_over, None)
-    except BaseException as interruption:
+    except BaseException as interruption:  # also Ctrl-C: a message that arrived must not be lost
         _end_interrupted(runner, task, receipt.put_aside)
         if receipt.shaped is None:
             raise
@@ -323,7 +323,7 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
         runner.run_until(lambda: bool(answers), None)
         if not answers[0]:
             runner.run_until(task.is_over, None)
-    except BaseException:
+    except BaseException:  # a second Ctrl-C: the operation ends without an answer
         runner.call_soon(leave)
         raise
 

@@ -239,7 +239,7 @@ class Caller:
             return
         if not callable(given):
             raise self.error(Refused(JmsErrorKind.MESSAGING, f"{what} is {given!r}: give a function, or None"))
-        if iscoroutinefunction(given) or iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
+        if iscoroutinefunction(given) or iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004  finds `async def __call__`, too
             text = f"{what} is a coroutine function, which the SDK does not await: give a plain function"
             raise self.error(Refused(JmsErrorKind.MESSAGING, text))
 

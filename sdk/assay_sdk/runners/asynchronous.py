@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Never
@@ -36,7 +35,6 @@ class AsyncioRunner(JobHeap):
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         super().__init__()
         self._loop = loop or asyncio.get_running_loop()
-        self._thread: threading.Thread | None = None
         self._clock = MachineClock()
         self._ready: deque[ScheduledJob] = deque()
         self._turn_due = False
@@ -115,16 +113,10 @@ class AsyncioRunner(JobHeap):
         """
         if self._closed:
             raise RuntimeError("the runner is closed: create a new one")
-        thread = threading.current_thread()  # compared as an object: the system reuses the number of an ended thread
-        if thread is self._thread and self._loop.is_running():
-            return True
         try:
-            here = asyncio.get_running_loop() is self._loop
+            return asyncio.get_running_loop() is self._loop
         except RuntimeError:  # no loop runs on this thread
             return False
-        if here:
-            self._thread = thread  # cached, because asyncio's test is a system call, and a loop stays on its thread
-        return here
 
     def _enter(self, entry: ScheduledJob) -> None:
         if self._heap:

@@ -149,7 +149,7 @@ def trial_pool(at_once: int | None) -> Generator[Executor, None, None]:
     pool = ProcessPoolExecutor(at_once, mp_context=context, initializer=_watch, initargs=(watched,))
     try:
         yield pool
-    except BaseException:
+    except BaseException:  # Ctrl-C, too: the processes must end at once
         kept_open.close()
         pool.shutdown(cancel_futures=True)
         remove_folders()

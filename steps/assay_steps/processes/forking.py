@@ -324,7 +324,7 @@ class Forks:
         try:
             if has_journal:
                 self._run.finish(concludes=False)
-        except Exception:  # noqa: BLE001 - likewise
+        except Exception:  # noqa: BLE001 - the parent process reports it
             problem = problem or traceback.format_exc()
         with suppress(BrokenPipeError):  # the parent process has died
             says.send(_Said(problem=problem))  # `defer` keeps Ctrl-C from interrupting the send

@@ -82,7 +82,7 @@ def test_an_unknown_face_is_named_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize(("status", "faster"), [(404, True), (409, True), (500, False)])
 def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, faster: bool) -> None:
-    docker = pytest.importorskip("docker")
+    docker = pytest.importorskip("docker", reason="the Python package docker is not installed")
     response = requests.Response()
     response.status_code = status
 

@@ -35,7 +35,7 @@ class Notes:
         deadline = time.monotonic() + 20
         while self.read().count(what) < times:
             assert time.monotonic() < deadline, f"{what!r} was not noted in time: {self.read()}"
-            time.sleep(0.01)
+            time.sleep(0.01)  # another process writes the notes, and nothing signals that
 
 
 class Scene:

@@ -17,7 +17,7 @@ from assay_adapters.traces.containers import ContainerTrace, at_port, named
 from assay_adapters.traces.history import STARTED, History
 from assay_sdk.runners.real import RealRunner
 
-pytest.importorskip("docker")
+pytest.importorskip("docker", reason="the Python package docker is not installed")
 
 RUNNING = {"Running": True, "ExitCode": 0, "StartedAt": "2026-11-26T13:00:01.5Z"}
 ENDED = {"Running": False, "ExitCode": 137, "StartedAt": "2026-11-26T13:05:00Z"}

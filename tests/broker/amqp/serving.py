@@ -125,8 +125,8 @@ def serving(
     *,
     store: Callable[[AsyncioRunner], Store] = lambda _: MemoryStore(),
     settings: Settings | None = None,
-    limits: AmqpLimits = AmqpLimits(),  # noqa: B008
-    security: Security = Security(),  # noqa: B008
+    limits: AmqpLimits = AmqpLimits(),  # noqa: B008  a frozen value
+    security: Security = Security(),  # noqa: B008  a frozen value
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
     """Provide a server during the block; check at the end that it has logged no error."""

@@ -362,7 +362,7 @@ def _steps() -> dict[str, Step]:
             f"forget{end}": lambda m, fails=fails: m.forget(0, A, fails=fails),
             f"resolve by commit{end}": lambda m, fails=fails: m.resolve(A, committed=True, fails=fails),
             f"resolve by backout{end}": lambda m, fails=fails: m.resolve(A, committed=False, fails=fails),
-        }  # type: ignore[dict-item]  # a lambda's default is no argument that anybody gives
+        }  # type: ignore[dict-item]  # callers give no value for `fails`
     return steps
 
 

@@ -47,13 +47,13 @@ def test_an_address_that_is_none_is_told_too(served: Served) -> None:
     assert "give a users' file" in start(served, "no.such.host.invalid", 0, Guards())
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104  what is refused
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104  the server refuses it
 def test_without_users_it_listens_for_this_machine_alone(served: Served, host: str) -> None:
     assert "give a users' file" in start(served, host, 0, Guards())
 
 
 def test_with_users_it_listens_for_others_too(served: Served) -> None:
-    assert start(served, "0.0.0.0", 0, Guards(KnownUsers(mqm="x"))).startswith("http://0.0.0.0:")  # noqa: S104
+    assert start(served, "0.0.0.0", 0, Guards(KnownUsers(mqm="x"))).startswith("http://0.0.0.0:")  # noqa: S104  what users permit
 
 
 def test_before_it_is_started_it_has_no_address(served: Served) -> None:

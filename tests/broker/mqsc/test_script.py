@@ -359,7 +359,7 @@ def test_branches_are_shown_and_resolved() -> None:
         "   OUTCOME( )                              PUTS(2)",
     )
     assert answer.answers[3].lines == ("AMQ7123I: The branch is resolved.",)
-    assert ask.asked == [  # type: ignore[attr-defined]  # see above
+    assert ask.asked == [  # type: ignore[attr-defined]  # for the test alone
         DisplayThreads(),
         DisplayThreads(XID, None),
         DisplayThreads("*", indoubt=False),

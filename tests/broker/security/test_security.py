@@ -21,7 +21,7 @@ USERS = Users({"alice": keys_of("secret", 4096)})
         ("localhost", True),
         ("LOCALHOST", True),
         ("localhost.", True),
-        ("0.0.0.0", False),  # noqa: S104  this is what is refused
+        ("0.0.0.0", False),  # noqa: S104  the server refuses it
         ("::", False),
         ("::ffff:10.0.0.1", False),
         ("10.0.0.1", False),
@@ -34,7 +34,7 @@ def test_only_loopback_addresses_are_this_machines_own(host: str | None, own: bo
     assert is_loopback(host) is own
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", ""])  # noqa: S104  this is what is refused
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", ""])  # noqa: S104  the server refuses it
 def test_without_users_a_server_listens_on_loopback_only(host: str) -> None:
     with pytest.raises(ExposedError, match="file of users"):
         Security().check_place(host)

@@ -49,7 +49,7 @@ def test_an_event_is_one_line_of_json_with_its_time_and_place() -> None:
 
 def test_what_modules_say_through_the_standard_library_is_written_alike() -> None:
     with written() as stream:
-        logging.getLogger("assay_broker.local").warning("a client at %s was refused: %s", "/tmp/x", 7)  # noqa: S108
+        logging.getLogger("assay_broker.local").warning("a client at %s was refused: %s", "/tmp/x", 7)  # noqa: S108  a text of the log, no file
     event = only(stream)
     assert (event["message"], event["level"]) == ("a client at /tmp/x was refused: 7", "warning")
 

@@ -181,7 +181,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
         (dict.fromkeys(("amqp", "http"), HostPort("127.0.0.1", 5672)), "cannot both listen on 127.0.0.1:5672"),
         ({"tls_certificate": Path("a.pem")}, "without its key"),
         ({"tls_key": Path("a.pem")}, "without its certificate"),
-        ({"amqp": HostPort("0.0.0.0", 0)}, "other machines can reach"),  # noqa: S104  refused
+        ({"amqp": HostPort("0.0.0.0", 0)}, "other machines can reach"),  # noqa: S104  the server refuses it
         ({"http": HostPort("::", 0)}, "other machines can reach"),
         ({"http": HostPort("example.org", 0)}, "other machines can reach"),
     ],

@@ -42,7 +42,7 @@ def warnings(options: ServerOptions, caplog: pytest.LogCaptureFixture) -> list[s
         (ServerOptions(amqp=HostPort("::", 5672), http=None), "AMQP at [::]:5672", "messages"),
         (ServerOptions(amqp=HostPort("mq.example.com", 5672), http=None), "AMQP at mq.example.com:5672", "messages"),
         (
-            ServerOptions(amqp=HostPort("0.0.0.0", 5672), http=EVERYWHERE, clear_passwords=True),  # noqa: S104
+            ServerOptions(amqp=HostPort("0.0.0.0", 5672), http=EVERYWHERE, clear_passwords=True),  # noqa: S104  nothing listens in these tests
             "AMQP at 0.0.0.0:5672 and HTTP at 0.0.0.0:9443",
             "messages and passwords",
         ),

@@ -115,8 +115,8 @@ def serving(
     *,
     store: Callable[[AsyncioRunner], Store] = lambda _: MemoryStore(),
     settings: Settings | None = None,
-    limits: StompLimits = StompLimits(),  # noqa: B008
-    security: Security = Security(),  # noqa: B008
+    limits: StompLimits = StompLimits(),  # noqa: B008  a frozen value
+    security: Security = Security(),  # noqa: B008  a frozen value
 ) -> Iterator[StompServing]:
     """Run a server during a ``with`` block; no exception may reach its loop."""
     server = StompServing(store, settings, limits, security)

@@ -59,7 +59,7 @@ def test_each_kind_has_its_sentence() -> None:
 
 @pytest.mark.docker
 def test_a_container_is_removed_with_its_volume_if_its_owner_has_ended(assay: Assay, ended: Owner) -> None:
-    docker = pytest.importorskip("docker")
+    docker = pytest.importorskip("docker", reason="the Python package docker is not installed")
     image = ARTEMIS.images[0]
     if isinstance(probe_image((image,), "", remedy=""), Unavailable):
         pytest.skip(f"there is no Docker daemon with {image}: build it with images/build artemis")

@@ -123,7 +123,7 @@ def test_a_line_that_is_too_long_is_left_out(assay: Assay, tmp_path: Path, monke
 
 def test_a_torn_compressed_log_is_read_up_to_the_damage(assay: Assay, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl.gz"
-    lines = [SEND.replace('"m"', f'"{random.Random(number).random()}"') for number in range(2000)]  # noqa: S311
+    lines = [SEND.replace('"m"', f'"{random.Random(number).random()}"') for number in range(2000)]  # noqa: S311  no secret
     whole = gzip.compress("\n".join(lines).encode())
     log.write_bytes(whole[: len(whole) // 2])
     ended = assay("import", log, "--out", tmp_path / "run")
@@ -147,7 +147,10 @@ def test_csv_is_read_like_json_lines(assay: Assay, tmp_path: Path) -> None:
 
 
 def test_parquet_is_read_like_json_lines(assay: Assay, tmp_path: Path) -> None:
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pa, parquet = (
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed"),
+        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed"),
+    )
     begin = datetime(2026, 11, 27, 9, tzinfo=UTC)
     rows = {
         "event": ["send", "receive", "receive"],
@@ -166,7 +169,7 @@ def test_parquet_is_read_like_json_lines(assay: Assay, tmp_path: Path) -> None:
 
 
 def test_a_torn_parquet_file_has_no_line(assay: Assay, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     (tmp_path / "log.parquet").write_bytes(b"PAR1 and then nothing")
     ended = assay("import", tmp_path / "log.parquet", "--out", tmp_path / "run")
     assert ended.code is Exit.USAGE

@@ -84,7 +84,7 @@ def test_the_form_of_the_header(side: Side, header: str | None, verdict: Verdict
     ],
 )
 def test_an_end_sends_as_often_as_it_has_promised(side: Side, given: dict[str, object], verdict: Verdict) -> None:
-    assert judge(BY_ID[FIRST[side][SENDS]], record(side, **given)).verdict is verdict  # type: ignore[arg-type]
+    assert judge(BY_ID[FIRST[side][SENDS]], record(side, **given)).verdict is verdict  # type: ignore[arg-type]  # parts of a record by name
 
 
 @pytest.mark.parametrize("side", list(Side))

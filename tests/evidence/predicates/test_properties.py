@@ -89,7 +89,7 @@ def claims_of(story: Story, send: ev.Call, quiet_ms: int = 100) -> list[ev.Claim
     for name in CLAIMS:
         silent = {} if name in {"not-before", "by", "in-order", "only-sent"} else quiet
         references = of.get(name, {"kids": "m", "actors": "receiver"})
-        made.append(story.claim(name, references, **bounds.get(name, {}), **silent))  # type: ignore[arg-type]  # a name
+        made.append(story.claim(name, references, **bounds.get(name, {}), **silent))  # type: ignore[arg-type]  # bounds by name
     return made
 
 

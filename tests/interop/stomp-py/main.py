@@ -271,7 +271,7 @@ def heart_beats(to: str) -> None:
         end = time.monotonic() + 2
         while time.monotonic() < end:
             assert one.line.is_connected()
-            time.sleep(0.1)
+            time.sleep(0.1)  # heart-beats need real time
         one.send(to, "x")
 
 

@@ -199,7 +199,7 @@ async def selector(to: str) -> None:
 @check
 async def heart_beats(to: str) -> None:
     async with client(heartbeat=300) as one:
-        await asyncio.sleep(2)
+        await asyncio.sleep(2)  # several intervals of heart-beats, in real time
         await one.send(b"x", to, receipt_timeout=LIMIT_S)
 
 

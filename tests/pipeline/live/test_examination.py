@@ -23,7 +23,7 @@ def early(tale: Tale) -> None:
 
 
 def lines_of(folder: Path, *tellings: object) -> list[str]:
-    journal = write_run(folder, tellings)  # type: ignore[arg-type]
+    journal = write_run(folder, tellings)  # type: ignore[arg-type]  # write_run rejects other objects
     return journal.read_text().splitlines()
 
 

@@ -17,8 +17,8 @@ from assay_evidence.reader import read_journals
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
+pytest.importorskip("duckdb", reason="duckdb is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 PAGE = (Path(__file__).parents[3] / "docs" / "notebook.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -6,7 +6,7 @@ import pytest
 
 from assay_evidence import events
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from assay_pipeline.schema import event_schema, kinds, parsing_schema, required_fields
 

@@ -19,7 +19,7 @@ from assay_pipeline.journals import JournalFile, find_journals
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytest.importorskip("pyspark")
+pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 
 def signed(body: bytes) -> bytes:

@@ -12,7 +12,7 @@ from assay_sdk.amqp import codec, sections, types
 from assay_sdk.amqp.codec import Prefixes, decode, encode
 from assay_sdk.model.message import Address, AddressKind, Message
 
-proton = pytest.importorskip("proton")
+proton = pytest.importorskip("proton", reason="proton is not installed")
 
 ORDERS = Address(AddressKind.QUEUE, "ORDERS")
 MILLISECONDS = st.integers(0, 2**53)

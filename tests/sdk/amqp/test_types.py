@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay_sdk.amqp import types
 
-proton = pytest.importorskip("proton")
+proton = pytest.importorskip("proton", reason="proton is not installed")
 
 VALUES = st.recursive(
     st.none()

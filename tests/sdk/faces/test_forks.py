@@ -13,7 +13,7 @@ from assay_sdk import ConnectionFactory, IllegalStateError, IllegalStateRuntimeE
 _TEXT = "this connection was made in another process: connect again in this one"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork a process")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_is_told_to_connect_again() -> None:
     with (

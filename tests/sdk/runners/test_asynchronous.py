@@ -47,7 +47,7 @@ def test_jobs_run_in_the_order_of_their_due_times_and_then_of_their_scheduling()
         due = in_ms(runner, 20)
         runner.call_at(due + MS, lambda: ran.append("late"))
         for number in range(9):  # equal due times, whose order asyncio alone would not keep
-            runner.call_at(due, lambda number=number: ran.append(str(number)))  # type: ignore[misc]  # mypy and a default
+            runner.call_at(due, lambda number=number: ran.append(str(number)))  # type: ignore[misc]  # mypy cannot infer it
         runner.call_soon(lambda: ran.append("now"))
         await reached(runner, due + 2 * MS)
         assert ran == ["now", *map(str, range(9)), "late"]
@@ -123,7 +123,7 @@ def test_any_thread_may_schedule_and_its_jobs_keep_their_order() -> None:
 
         def schedule(who: int) -> None:
             for number in range(100):
-                runner.call_soon(lambda number=number: ran.append((who, number)))  # type: ignore[misc]  # as above
+                runner.call_soon(lambda number=number: ran.append((who, number)))  # type: ignore[misc]  # mypy cannot infer it
             runner.call_at(runner.clock.monotonic_ns() + MS, lambda: None)
 
         def all_there() -> None:

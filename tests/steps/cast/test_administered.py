@@ -86,11 +86,11 @@ CLAIMS = (
         'the receiver sees "m1" as it was sent',
         'the receiver never sees "m1"',
     ),
-    (TAKEN, 'the administrator has "m1"', "the administrator has nothing"),
+    (TAKEN, 'the administrator has taken "m1" off', "the administrator found no message"),
     (
         f'{TAKEN}|When the administrator takes "m1" off the staging queue by correlation id',
-        "the administrator has nothing",
-        'the administrator has "m1"',
+        "the administrator found no message",
+        'the administrator has taken "m1" off',
     ),
     (NATIVE, 'putting "m1" is refused, or else the receiver sees it undelayed', 'sending "m1" is accepted'),
     (

@@ -185,7 +185,7 @@ class Stopper:
         if step.type != "then" or multiprocessing.current_process().name not in self._processes:
             return
         seconds = HELD_UP_NS / 1e9 + 0.3
-        os.system(f"(sleep {seconds}; kill -CONT {os.getpid()}) &")  # noqa: S605 - our own words
+        os.system(f"(sleep {seconds}; kill -CONT {os.getpid()}) &")  # noqa: S605 - our own command
         os.kill(os.getpid(), signal.SIGSTOP)
 
 

@@ -29,7 +29,7 @@ print(heartbeat.late_ns)
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be stopped there")
 def test_whom_the_machine_has_held_up_has_come_late_by_that() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    process = subprocess.Popen(  # noqa: S603  ourselves
+    process = subprocess.Popen(  # noqa: S603  a command of this project
         [sys.executable, "-c", HELD_UP], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
@@ -81,7 +81,7 @@ def test_in_virtual_time_nothing_comes_late() -> None:
 @pytest.mark.parametrize(("backend", "real"), [("reference", False), ("reference-server", True)])
 def test_a_scenarios_journal_says_how_late_the_harness_came(tmp_path: Path, backend: str, *, real: bool) -> None:
     if real:
-        pytest.importorskip("cproton")
+        pytest.importorskip("cproton", reason="proton's C library is not installed")
     options = SuiteOptions(out=tmp_path / "out", backend=backend, rules=("DD-14",), workers=0)
     assert run_suite(options) is pytest.ExitCode.OK, (tmp_path / "out" / "pytest.log").read_text()
     ends = [one for one in read_journals(tmp_path / "out" / "journals").events if isinstance(one, ScenarioEnd)]

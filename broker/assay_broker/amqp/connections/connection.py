@@ -233,7 +233,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             return
         try:
             end.deliver(delivery)
-        except Exception:  # noqa: BLE001  as in `answer`
+        except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
             self.failed("a delivery")
         self._wake()
 
@@ -258,7 +258,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._flush_due = False
         try:
             self.context.catch_up()
-        except Exception:  # noqa: BLE001  as in `fed`
+        except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self.failed("catching up")
         self._socket.flush()
 

@@ -275,7 +275,7 @@ _LET_IN = _outcome(_OK)
 
 @lru_cache(maxsize=8)
 def _offer(mechanisms: tuple[str, ...]) -> bytes:
-    """Encode the SASL header and the mechanisms; the result is cached, because all clients get the same octets."""
+    """Encode the SASL header and the mechanisms; cached, because all clients get them (`bench/broker.py connect`)."""
     offer = types.described(_MECHANISMS, types.fields((types.symbols(mechanisms),)))
     return SASL_HEADER + frame(offer, sasl=True)
 

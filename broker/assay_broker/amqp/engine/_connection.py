@@ -53,8 +53,6 @@ _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_AL
 _ANY_FRAME = 1 << 32
 """The highest length of a frame to a client that names no limit, in octets."""
 _LOG = logging.getLogger(__name__)
-_delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, lib.pn_event_type
-"""Proton's functions, cached at import, because they are called for every message."""
 
 
 def _hear(_transport: object, said: object) -> None:
@@ -192,7 +190,7 @@ class Engine:
     def _tell(self) -> None:
         collector, peek, pop = self._collector, lib.pn_collector_peek, lib.pn_collector_pop
         while self.alive and (event := peek(collector)):
-            handler = _HANDLERS.get(_kind_of(event))
+            handler = _HANDLERS.get(lib.pn_event_type(event))
             if handler is None:  # the server does not use two thirds of the events
                 pop(collector)
                 continue
@@ -209,8 +207,8 @@ class Engine:
         self._events.connection_closed()
 
     def on_delivery(self, event: object) -> None:
-        delivery: Delivery = _delivery_of(event)
-        link = self._links.get(_link_of(delivery))
+        delivery: Delivery = lib.pn_event_delivery(event)
+        link = self._links.get(lib.pn_delivery_link(delivery))
         if link is not None and link.end is not None:
             link.end.changed(delivery)
 
@@ -229,7 +227,7 @@ class Engine:
     def on_link_end(self, event: object) -> None:
         link = self._links.get(lib.pn_event_link(event))
         if link is not None and link.end is not None:
-            link.end.detached(closed=_kind_of(event) == lib.PN_LINK_REMOTE_CLOSE)
+            link.end.detached(closed=lib.pn_event_type(event) == lib.PN_LINK_REMOTE_CLOSE)
 
     def on_session_open(self, event: object) -> None:
         pointer = lib.pn_event_session(event)

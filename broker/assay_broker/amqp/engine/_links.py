@@ -13,10 +13,6 @@ from assay_broker.amqp.engine._data import fresh, set_condition, text
 from assay_broker.amqp.engine._deliveries import Delivery, set_transactional
 from assay_broker.amqp.frames.attaches import AttachReply
 
-_new_delivery, _send, _advance = lib.pn_delivery, lib.pn_link_send, lib.pn_link_advance
-_pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
-"""Proton's functions, cached at import, because they are called for every message."""
-
 
 class SettleMode(IntEnum):
     """The settlement modes of a sender (AMQP 1.0, 2.8.2)."""
@@ -289,11 +285,11 @@ class EngineLink:
         if not self.alive:
             return None
         pointer = self.pointer
-        delivery: Delivery = _new_delivery(pointer, self.tag.of(number))
+        delivery: Delivery = lib.pn_delivery(pointer, self.tag.of(number))
         if state:
             set_transactional(delivery, state)
-        _send(pointer, octets, len(octets))
-        _advance(pointer)
+        lib.pn_link_send(pointer, octets, len(octets))
+        lib.pn_link_advance(pointer)
         self.sent += 1
         if settled:
             lib.pn_delivery_settle(delivery)
@@ -319,10 +315,10 @@ class EngineLink:
         """
         if not self.alive:
             return None
-        delivery: Delivery = _new_delivery(self.pointer, self.tag.of(number))
+        delivery: Delivery = lib.pn_delivery(self.pointer, self.tag.of(number))
         if state:
             set_transactional(delivery, state)
-        _send(self.pointer, head, len(head))
+        lib.pn_link_send(self.pointer, head, len(head))
         self._sending = _Sending(delivery, rest, settled)
         self._give(self._sending)
         return delivery
@@ -335,7 +331,7 @@ class EngineLink:
     def send_on(self) -> bool:
         """Send the next part of a message, if the part before has been sent; return True if the message is complete."""
         sending = self._sending
-        if sending is not None and self.alive and not _pending(sending.delivery):
+        if sending is not None and self.alive and not lib.pn_delivery_pending(sending.delivery):
             self._give(sending)
         return self._sending is None
 
@@ -363,10 +359,10 @@ class EngineLink:
     def _give(self, sending: _Sending) -> None:
         size = min(max(self.engine.max_frame - _FRAME_HEAD, SHORT), _MOST_PORTION)
         portion, sending.rest = sending.rest[:size], sending.rest[size:]
-        _send(self.pointer, ffi.from_buffer(portion), len(portion))
+        lib.pn_link_send(self.pointer, ffi.from_buffer(portion), len(portion))
         if not sending.rest:
             self._sending = None
-            _advance(self.pointer)
+            lib.pn_link_advance(self.pointer)
             self.sent += 1
             if sending.settled:
                 lib.pn_delivery_settle(sending.delivery)
@@ -375,13 +371,13 @@ class EngineLink:
 
     def read(self, delivery: Delivery) -> bytes:
         """Return the octets of a delivery that have arrived since the last call."""
-        size = _pending(delivery)
+        size = lib.pn_delivery_pending(delivery)
         if not self.alive or size <= 0:
             return b""
         if self._buffer is None and size <= _BUFFER:
             self._buffer = fresh(_BUFFER)
         buffer = self._buffer if size <= _BUFFER else fresh(size)
-        read = _receive(self.pointer, buffer, size)
+        read = lib.pn_link_recv(self.pointer, buffer, size)
         octets: bytes = ffi.unpack(buffer, read) if read > 0 else b""
         return octets
 
@@ -400,4 +396,4 @@ class EngineLink:
     def advance(self) -> None:
         """Continue with the next delivery."""
         if self.alive:
-            _advance(self.pointer)
+            lib.pn_link_advance(self.pointer)

@@ -20,7 +20,7 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described, Symbol
 
 _SHORT, _REMEMBERED = 512, 1_024
-"""The most octets of a value that is cached, and the most cached values of each kind."""
+"""The most octets of a value that is cached, and the most cached values of each kind (`bench/broker.py connect`)."""
 _NULL = types.null()
 
 

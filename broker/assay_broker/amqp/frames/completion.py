@@ -24,8 +24,8 @@ _OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
 """The positions of the offered capabilities and the properties in an open."""
 _NULL = types.null()
 _SHORT, _REMEMBERED = 512, 1_024
-"""The most octets of output whose completion is cached, because similar clients get the same output; and the most
-cached results."""
+"""The most octets of output whose completion is cached, because similar clients get the same output
+(`bench/broker.py connect`); and the most cached results."""
 
 
 class OpenReply(Struct, frozen=True):

@@ -62,7 +62,7 @@ def _plain(told: PeerProperties) -> _Plain:
 
 @lru_cache(maxsize=64)
 def _encoded(told: _Plain) -> bytes:
-    """Encode properties as a map; cached, because all clients get the same properties."""
+    """Encode properties as a map; cached, because all clients get the same properties (`bench/broker.py connect`)."""
     return types.mapping(
         {
             types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(value)

@@ -23,7 +23,7 @@ _REPEATED = frozenset(
         performatives.CLOSE,
     )
 )
-"""The heads of the performatives that are cached, because clients repeat them.
+"""The heads of the performatives that are cached, because clients repeat them (`bench/broker.py connect`).
 
 Opens differ by their container id.  Transfers, flows and dispositions have their own fast paths.
 """

@@ -30,7 +30,7 @@ class Acquirer(Protocol):
         ...
 
     def acquisition_committed(self, transaction: Transaction) -> None:
-        """Handle a commit: deliveries without an outcome are in no transaction any more."""
+        """Release from the transaction, at its commit, the acquired deliveries that the client has not settled."""
         ...
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:

@@ -28,7 +28,6 @@ _KNOWN = int(
 )
 
 _NAMES = frozenset({*REPORT_PROPERTIES, WHOLE_REPORT})
-_NONE = Mqro(0)
 
 FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
     {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
@@ -38,9 +37,7 @@ FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
 
 def options(message: Message) -> Mqro:
     """Return a message's report options (MQMD.Report)."""
-    if _NAMES.isdisjoint(message.properties):
-        return _NONE  # the usual case, and this runs several times for each message
-    found = _NONE
+    found = Mqro(0)
     for name in _NAMES:
         value = message.properties.get(name)
         if isinstance(value, int):

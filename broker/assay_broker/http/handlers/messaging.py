@@ -155,7 +155,7 @@ async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTa
                 if rung.is_set():
                     rung.clear()
                     value = await asker.must(change)
-                    await asyncio.sleep(0 if value else _REST_S)
+                    await asyncio.sleep(0 if value else _REST_S)  # many turns in a row must not cost an attempt each
     finally:
         gone.cancel()
     return value

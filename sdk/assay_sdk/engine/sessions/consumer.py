@@ -391,7 +391,7 @@ class EngineConsumer:
     def _read(self, delivery: EngineDelivery, read: Callable[[EngineDelivery], None]) -> None:
         try:
             read(delivery)
-        except BaseException:
+        except BaseException:  # the application's code may raise anything
             if self.session.behaviour.raise_redelivers:
                 self.put_back((delivery,))
             else:

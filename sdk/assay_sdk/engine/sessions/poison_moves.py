@@ -66,7 +66,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
     answers = session.settle((delivery,), Outcome.REJECTED if rejected else Outcome.RELEASED)
     if unmoved is not Unmoved.REJECTED:
         what = "it is discarded" if rejected else "it stays on its queue and is delivered again"
-        often = "once" if delivery.count == 2 else f"{delivery.count - 1} times"  # noqa: PLR2004  this is the second
+        often = "once" if delivery.count == 2 else f"{delivery.count - 1} times"  # noqa: PLR2004  the second delivery
         which = f"{message.message_id or 'a message'} on {consumer.source.address}"
         text = (
             f"{Mqrc.BACKOUT_THRESHOLD_REACHED.label}: {which} was delivered {often} and cannot be "

@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Unpack
 
 from msgspec import structs
@@ -275,11 +276,10 @@ def connect_mqlight(
     )
     engine.on_trouble = refusal_listener(on_error, CHECKED) or engine.on_trouble
     if on_state_changed is not None:
-        show = on_state_changed
-
-        def changed(state: Service, why: Refused | None) -> None:
-            show(state.value, None if why is None else CHECKED[why.kind](why))
-
-        engine.reconnection.on_change = changed
+        engine.reconnection.on_change = partial(_show, on_state_changed)
     caller(engine.start())
     return Client(caller, engine, name, services)
+
+
+def _show(listener: StateListener, state: Service, why: Refused | None) -> None:
+    listener(state.value, None if why is None else CHECKED[why.kind](why))

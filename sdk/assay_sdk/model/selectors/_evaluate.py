@@ -142,8 +142,9 @@ def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
 def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Condition:
     """Return the condition that compares a value with a constant.
 
-    The condition is faster than `_related`, because the type of the constant is tested only once.  The parser accepts
-    strings and booleans only with = and <>, so the comparison functions for numbers are right for them, too.
+    The condition is faster than `_related`, because the type of the constant is tested only once (`bench/selector.py`).
+    The parser accepts strings and booleans only with = and <>, so the comparison functions for numbers are right for
+    them, too.
     """
     kind = type(constant)
     related = _RELATIONS[relation]

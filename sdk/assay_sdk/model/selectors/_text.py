@@ -38,7 +38,7 @@ def _at_least(rank: _Rank, part: _Spelled) -> str:
     return spelled if own >= rank else f"({spelled})"
 
 
-def _spelled(node: nodes.Node, below: tuple[_Spelled, ...]) -> _Spelled:  # noqa: PLR0911 - a table, as in _evaluate
+def _spelled(node: nodes.Node, below: tuple[_Spelled, ...]) -> _Spelled:  # noqa: PLR0911 - a table: one line for each construct
     match node:
         case nodes.AnyOf():
             return _Rank.OR, " OR ".join(_at_least(_Rank.AND, part) for part in below)

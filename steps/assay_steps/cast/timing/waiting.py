@@ -95,7 +95,7 @@ class Waiting:
         while True:
             try:
                 return self.instance.runner.run_until(done, deadline_ns)
-            except Exception as error:
+            except Exception as error:  # a judged client may raise anything
                 if not self._judges_client or not is_the_clients(error):
                     raise
                 self.client_error = self.client_error or error

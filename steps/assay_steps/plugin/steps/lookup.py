@@ -99,7 +99,7 @@ class StepLookup:
         known = self._visible.get(module)
         if known is None:
             # pytest has no public list of all fixtures; pytest-bdd's own search uses the same private attribute.
-            known = self._visible[module] = tuple(_visible(request._fixturemanager, request.node))  # noqa: SLF001 - likewise
+            known = self._visible[module] = tuple(_visible(request._fixturemanager, request.node))  # noqa: SLF001 - see above
         return known
 
 

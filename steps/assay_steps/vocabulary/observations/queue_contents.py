@@ -327,12 +327,12 @@ def _(world: World, label: str, place: Place) -> None:
     world.administrator.last = Answer(answer.ref, answer.outcome)
 
 
-@then(phrase("the administrator has {label:Name}"))
+@then(phrase("the administrator has taken {label:Name} off"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("equal-fields", {"at": _taken(world), "field.kid": world.key(label)})
 
 
-@then(phrase("the administrator has nothing"))
+@then(phrase("the administrator found no message"))
 def _(world: World, evidence: Evidence) -> None:
     evidence.claim("equal-fields", {"at": _taken(world), "field.found": "false"})
 

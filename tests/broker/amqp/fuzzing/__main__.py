@@ -117,7 +117,7 @@ def main() -> int:
         data = Path(folder) / "coverage"
         measured = ("coverage", "run", "--branch", f"--source={_PARSING}", f"--data-file={data}", "--rcfile=", "-m")
         command = (sys.executable, "-m", *measured, "tests.broker.amqp.fuzzing", *sys.argv[1:], "--place", str(place))
-        code = subprocess.run(command, check=False).returncode  # noqa: S603  ourselves
+        code = subprocess.run(command, check=False).returncode  # noqa: S603  a command of this project
         if data.exists():
             _tell_coverage(data)
         if code not in {0, 1}:

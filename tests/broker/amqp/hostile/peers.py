@@ -110,7 +110,7 @@ def kept() -> int:
 def besieged(
     *,
     limits: AmqpLimits = AmqpLimits(),  # noqa: B008  a frozen value
-    security: Security = Security(),  # noqa: B008  as above
+    security: Security = Security(),  # noqa: B008  a frozen value
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
     """Run a server during the block; check that it serves the probe, and keeps no objects of the other peers."""

@@ -83,8 +83,7 @@ def test_more_connections_than_there_may_be_are_turned_away() -> None:
         assert gone == 35
         for one in crowd:
             one.close()
-        with_room = lambda: len(server.do(lambda: dict(server.listener._clients))) <= 1  # noqa: E731
-        until(with_room, "there is room again")
+        until(lambda: len(server.do(lambda: dict(server.listener._clients))) <= 1, "there is room again")
         with raw(server) as client:
             client.close()
 

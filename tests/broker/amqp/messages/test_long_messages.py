@@ -113,13 +113,18 @@ def narrow(server: Serving, *, window: int = 1, frame: int = 4_096) -> Iterator[
 def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """Record the bytes that the engine holds for a session at each write, and the size of the write."""
     found: list[tuple[int, int]] = []
-    real = _links._send
 
-    def send(link: object, octets: object, size: int) -> object:
-        found.append((lib.pn_session_outgoing_bytes(lib.pn_link_session(link)), size))
-        return real(link, octets, size)
+    class Recording:
+        """Proton's functions; cffi allows no other function in its own object."""
 
-    monkeypatch.setattr(_links, "_send", send)
+        def __getattr__(self, name: str) -> object:
+            return getattr(lib, name)
+
+        def pn_link_send(self, link: object, octets: object, size: int) -> object:
+            found.append((lib.pn_session_outgoing_bytes(lib.pn_link_session(link)), size))
+            return lib.pn_link_send(link, octets, size)
+
+    monkeypatch.setattr(_links, "lib", Recording())
     return found
 
 

@@ -130,7 +130,7 @@ def test_what_is_not_said_is_the_interfaces_default_or_the_queues(served: Served
     served.put("v3", V3)
     served.put("as defined", V3, ibm_mq_md_persistence="asDestination", ibm_mq_md_priority="asDestination")
     shown = {str(one["body"]): one["descriptor"] for one in listed(served)}
-    assert {body: (fields["Priority"], fields["Persistence"]) for body, fields in shown.items()} == {  # type: ignore[index]  # JSON
+    assert {body: (fields["Priority"], fields["Persistence"]) for body, fields in shown.items()} == {  # type: ignore[index]  # decoded JSON has no type
         "v2": (4, 0),
         "v3": (9, 0),
         "as defined": (9, 1),

@@ -152,7 +152,7 @@ class Peer:
 
     def _accept(self, _mask: int) -> None:
         self._line, _ = self._server.accept()
-        self._line.setblocking(True)  # noqa: FBT003
+        self._line.setblocking(True)  # noqa: FBT003  the socket's own signature
         self._line.settimeout(5)
         self._splitter = Splitter()
         self._phase = "header"

@@ -148,7 +148,7 @@ def connected(
     *,
     server: str = "test/1",
     conventions: Conventions | None = None,
-    heart_beat: HeartBeat = HeartBeat(0, 0),  # noqa: B008  a tuple
+    heart_beat: HeartBeat = HeartBeat(0, 0),  # noqa: B008  a tuple does not change
     client_id: str | None = None,
     **headers: str,
 ) -> Iterator[Client]:

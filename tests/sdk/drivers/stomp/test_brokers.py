@@ -48,7 +48,7 @@ NOW_MS = 1_700_000_000_000
 
 def receiving(client: Client, peer: Peer, **more: object) -> None:
     """Open a session 1 and a receiver 2."""
-    client.submit(OpenSession(1, 1), OpenReceiver(token=2, session=1, link=2, address=QUEUE, **more))  # type: ignore[arg-type]
+    client.submit(OpenSession(1, 1), OpenReceiver(token=2, session=1, link=2, address=QUEUE, **more))  # type: ignore[arg-type]  # fields by name
     peer.receipt(peer.next("SUBSCRIBE"))
     assert isinstance(client.answer(2), Done)
 

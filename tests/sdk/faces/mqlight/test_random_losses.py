@@ -29,7 +29,7 @@ class World:
 
     def __init__(self, broker: InProcessBroker, seed: int, confirms: float) -> None:
         self.broker = broker
-        self.chance = random.Random(seed)  # noqa: S311  exact runs, no secrets
+        self.chance = random.Random(seed)  # noqa: S311  repeatable losses in virtual time; they protect nothing
         self.confirms = confirms
         self.transferred: Counter[str | None] = Counter()
         self.got: list[str] = []

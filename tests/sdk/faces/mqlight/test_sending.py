@@ -57,7 +57,7 @@ def test_a_send_has_no_word_of_persistence_or_priority(world: World) -> None:
 )
 def test_a_send_names_the_argument_that_is_wrong(world: World, options: dict[str, object], sentence: str) -> None:
     with world.client() as client, pytest.raises(MessagingError) as caught:
-        client.send(**{"topic": "t", "data": "x", **options})  # type: ignore[arg-type]  # what is tried
+        client.send(**{"topic": "t", "data": "x", **options})  # type: ignore[arg-type]  # the test gives a wrong value
     assert sentence in caught.value.text
 
 

@@ -76,7 +76,7 @@ def test_unsubscribing_ends_it(world: World) -> None:
 )
 def test_a_subscribe_names_the_argument_that_is_wrong(world: World, options: dict[str, object], sentence: str) -> None:
     with world.client() as client, pytest.raises(MessagingError) as caught:
-        client.subscribe("t", **options)  # type: ignore[arg-type]  # what is tried
+        client.subscribe("t", **options)  # type: ignore[arg-type]  # the test gives a wrong value
     assert sentence in caught.value.text
 
 

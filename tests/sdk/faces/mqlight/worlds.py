@@ -27,7 +27,7 @@ class World:
             client_id=client_id,
             driver=self.broker.driver,
             runner=self.broker.runner,
-            chance=random.Random(7),  # noqa: S311  exact runs, no secrets
+            chance=random.Random(7),  # noqa: S311  repeatable ids for virtual time; they protect nothing
             observer=self.events.append,
             trace=True,
             backoff=backoff,

@@ -149,7 +149,7 @@ def hunt(seed: int, more: Callable[[Tally], bool]) -> Tally:
             try_one(octets, version, chance)
         except WrongError:
             raise
-        except Exception as error:
+        except Exception as error:  # any other exception is a bug of the parser
             raise WrongError(f"{octets!r} raises {error!r} ({version})") from error
         finally:
             sys.settrace(before)

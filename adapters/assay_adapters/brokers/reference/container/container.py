@@ -133,7 +133,7 @@ class ReferenceBrokerContainer(DockerContainer):
 
     def _is_ready(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.http_url}/ready", timeout=2) as answer:  # noqa: S310  ours, by http
+            with urllib.request.urlopen(f"{self.http_url}/ready", timeout=2) as answer:  # noqa: S310  the container's own address, by http
                 return bool(answer.status == HTTPStatus.OK)
         except (urllib.error.URLError, OSError):
             return False

@@ -222,7 +222,7 @@ def _through(manager: QueueManager, restart: Callable[[], None]) -> None:
         restart()
     except _OF_THE_MACHINE:
         raise
-    except Exception as error:
+    except Exception as error:  # a broker with a defect may raise anything
         raise NoReturnError(f"{type(error).__name__}: {error}") from error
     if not manager.up:
         raise NoReturnError(f"the queue manager {manager.name} does not run after its start")

@@ -17,7 +17,7 @@ from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.errors import JmsError
 from assay_sdk.faces.caller import shared_runner
 
-testcontainers = pytest.importorskip("testcontainers")
+testcontainers = pytest.importorskip("testcontainers", reason="testcontainers is not installed")
 
 from assay_adapters.brokers.reference.container.container import (  # noqa: E402  it needs what may be missing
     IMAGE_VARIABLE,

@@ -37,16 +37,16 @@ def session(of: ReferenceInstance) -> object:
 
 def sent(of: ReferenceInstance, key: str, delay_ms: int = 0) -> str:
     """Send to the queue Q, and return the message id that the sender sees."""
-    producer = value(session(of).producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
-    value(producer.set(Setting.DELAY, delay_ms))  # type: ignore[attr-defined]  # as above
-    answer = value(producer.send(Draft(key=key, body=f"{key} body", properties={"n": 1})))  # type: ignore[attr-defined]  # as above
-    return str(answer.message_id)  # type: ignore[attr-defined]  # as above
+    producer = value(session(of).producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # value() knows no type
+    value(producer.set(Setting.DELAY, delay_ms))  # type: ignore[attr-defined]  # value() knows no type
+    answer = value(producer.send(Draft(key=key, body=f"{key} body", properties={"n": 1})))  # type: ignore[attr-defined]  # value() knows no type
+    return str(answer.message_id)  # type: ignore[attr-defined]  # value() knows no type
 
 
 def received(of: ReferenceInstance) -> Seen | None:
     origin = Origin(address=Address(AddressKind.QUEUE, "Q"))
-    consumer = value(session(of).consumer(origin, actor="reader"))  # type: ignore[attr-defined]  # as above
-    return value(consumer.receive(1_000))  # type: ignore[attr-defined,no-any-return]  # as above
+    consumer = value(session(of).consumer(origin, actor="reader"))  # type: ignore[attr-defined]  # value() knows no type
+    return value(consumer.receive(1_000))  # type: ignore[attr-defined,no-any-return]  # value() knows no type
 
 
 def browsed(of: ReferenceInstance, queue: str) -> tuple[RawMessage, ...]:
@@ -121,7 +121,7 @@ def test_the_subscriptions_of_a_topic_are_shown_with_their_queues(of: ReferenceI
     reader = value(connection.session(AckMode.AUTO))  # type: ignore[attr-defined]  # value() knows no type
     for name in (None, "kept"):
         kind = Durability.NON_DURABLE if name is None else Durability.DURABLE
-        value(reader.consumer(Origin(address=topic, durability=kind, name=name), actor="reader"))  # type: ignore[attr-defined]  # as above
+        value(reader.consumer(Origin(address=topic, durability=kind, name=name), actor="reader"))  # type: ignore[attr-defined]  # value() knows no type
     rows = value(of.admin.subscriptions("T"))
     assert isinstance(rows, tuple)
     assert [row["DURABLE"] for row in rows] == ["NO", "YES"]
@@ -152,23 +152,23 @@ def test_a_branch_whose_manager_does_not_come_back_is_shown_and_resolved(
 ) -> None:
     connection = value(of.clients()["classic"].connect(of.endpoint("amqp")))
     worker = value(connection.session(AckMode.XA))  # type: ignore[attr-defined]  # value() knows no type
-    resource = value(worker.xa())  # type: ignore[attr-defined]  # as above
-    value(resource.start(b"branch"))  # type: ignore[attr-defined]  # as above
-    producer = value(worker.producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # as above
-    value(producer.send(Draft(key="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # as above
-    value(resource.end(b"branch"))  # type: ignore[attr-defined]  # as above
+    resource = value(worker.xa())  # type: ignore[attr-defined]  # value() knows no type
+    value(resource.start(b"branch"))  # type: ignore[attr-defined]  # value() knows no type
+    producer = value(worker.producer(Address(AddressKind.QUEUE, "Q")))  # type: ignore[attr-defined]  # value() knows no type
+    value(producer.send(Draft(key="t/m1", body="t/m1 body")))  # type: ignore[attr-defined]  # value() knows no type
+    value(resource.end(b"branch"))  # type: ignore[attr-defined]  # value() knows no type
     assert of.admin.units() == Ok(())
-    assert value(resource.prepare(b"branch")) is True  # type: ignore[attr-defined]  # as above
+    assert value(resource.prepare(b"branch")) is True  # type: ignore[attr-defined]  # value() knows no type
     units = of.admin.units()
     assert isinstance(units, Ok)
     (unit,) = units.value
     assert (unit["STATE"], unit["OUTCOME"], unit["PUTS"], unit["GETS"]) == ("PREPARED", "", 1, 0)
     value(of.admin.execute(Resolve(str(unit["THREAD"]), commit)))
     assert (received(of) is not None) == commit
-    late = resource.commit(b"branch")  # type: ignore[attr-defined]  # as above
+    late = resource.commit(b"branch")  # type: ignore[attr-defined]  # value() knows no type
     assert isinstance(late, Refused)
     assert late.text.startswith("XA_HEURCOM" if commit else "XA_HEURRB")
-    assert value(resource.recover()) == (b"branch",)  # type: ignore[attr-defined]  # as above
+    assert value(resource.recover()) == (b"branch",)  # type: ignore[attr-defined]  # value() knows no type
     assert isinstance(of.admin.execute(Resolve(str(unit["THREAD"]), commit)), Refused)
 
 

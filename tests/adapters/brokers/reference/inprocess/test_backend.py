@@ -57,15 +57,15 @@ class Actor:
     def __init__(self, of: ReferenceInstance, face: str = "simplified", member: str | None = None) -> None:
         connection = value(of.clients()[face].connect(of.endpoint("amqp", member)))
         self.connection: ClientConnection = connection  # type: ignore[assignment]  # value() knows no type
-        self.session: ClientSession = value(self.connection.session(AckMode.AUTO))  # type: ignore[assignment]  # as above
-        self.producer: ClientProducer = value(self.session.producer(QUEUE))  # type: ignore[assignment]  # as above
+        self.session: ClientSession = value(self.connection.session(AckMode.AUTO))  # type: ignore[assignment]  # value() knows no type
+        self.producer: ClientProducer = value(self.session.producer(QUEUE))  # type: ignore[assignment]  # value() knows no type
 
     def send(self, key: str, mode: Mode = Mode.PERSISTENT) -> Outcome[object]:
         return self.producer.send(Draft(key=key, body=f"{key} body"), mode=mode)
 
     def receive(self, timeout_ms: int = 1_000) -> Seen | None:
         consumer = value(self.session.consumer(Origin(address=QUEUE), actor="reader"))
-        return value(consumer.receive(timeout_ms))  # type: ignore[attr-defined,no-any-return]  # as above
+        return value(consumer.receive(timeout_ms))  # type: ignore[attr-defined,no-any-return]  # value() knows no type
 
 
 @pytest.mark.parametrize("face", ["simplified", "classic"])

@@ -31,7 +31,7 @@ def test_the_environment_says_what_the_disk_is() -> None:
 
 @pytest.mark.parametrize("topology", ["single", "cluster", "sharing-group", "hierarchy"])
 def test_each_queue_manager_has_a_folder_until_its_instance_is_closed(tmp_path: Path, topology: str) -> None:
-    made = ReferenceBackend(store="sqlite").provision(Needs(topology=topology))  # type: ignore[arg-type]  # a literal
+    made = ReferenceBackend(store="sqlite").provision(Needs(topology=topology))  # type: ignore[arg-type]  # each name is one of the option's literals
     assert isinstance(made, ReferenceInstance)
     assert sorted(path.parent.name for path in tmp_path.glob("*/*/assay.db")) == sorted(made.members)
     made.close()

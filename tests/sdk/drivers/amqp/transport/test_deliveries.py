@@ -73,7 +73,7 @@ def seen() -> Deliveries:
         ("in", begin(THEIRS, OURS)),
         ("in", attach(LINK, 0, channel=THEIRS)),
     ):
-        assert deliveries.feed(direction, octets) == (None, ())  # type: ignore[arg-type]  # a literal in a tuple
+        assert deliveries.feed(direction, octets) == (None, ())  # type: ignore[arg-type]  # each is one of the literals
     return deliveries
 
 
@@ -193,4 +193,4 @@ def test_no_octets_of_a_peer_end_the_trace(parts: list[tuple[str, int, bytes]]) 
     seen = Deliveries()
     seen.feed("out", begin(0))
     for direction, code, body in parts:
-        seen.feed(direction, frame(b"\x00\x53" + bytes((0x10 + code,)) + body))  # type: ignore[arg-type]  # a literal
+        seen.feed(direction, frame(b"\x00\x53" + bytes((0x10 + code,)) + body))  # type: ignore[arg-type]  # each is one of the literals
