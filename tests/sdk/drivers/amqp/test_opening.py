@@ -9,7 +9,7 @@ from typing import Any
 from proton import Condition, symbol
 from tests.sdk.drivers.amqp.peer import bench
 
-from assay_sdk.driver import Closed, DriverEvent, Frame, Login, Opened, OpenSession, Target
+from assay_sdk.driver import Closed, CloseSession, DriverEvent, Frame, Login, Opened, OpenSession, Target
 from assay_sdk.drivers.amqp.driver import AmqpDriver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
@@ -45,6 +45,23 @@ def test_a_refused_login_is_a_security_error_and_names_no_password() -> None:
         assert closed.refused.mqrc == Mqrc.NOT_AUTHORIZED
         assert "secret" not in repr(made.said)
         assert b"\0me\0secret" in made.peer.initial[0]
+
+
+def test_a_session_above_the_broker_s_limit_is_refused_at_once() -> None:
+    with bench() as made:
+
+        def limited(connection: Any) -> None:
+            connection.transport.channel_max = 0
+            made.peer._accept_connection(connection)
+
+        made.peer.handlers["CONNECTION_REMOTE_OPEN"] = limited
+        made.connect()
+        made.done(OpenSession, 1)
+        refused = made.refused(OpenSession, 2)
+        assert refused.kind is JmsErrorKind.RESOURCE_ALLOCATION
+        assert "at most 1 open sessions" in refused.text
+        made.done(CloseSession, 1)
+        made.done(OpenSession, 3)
 
 
 def test_a_client_id_in_use_is_an_invalid_client_id() -> None:
