@@ -107,6 +107,7 @@ Feature: The persistence of messages on a subscriber's queue
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
       And every subscriber is connected again
+      And 1 s pass
       And subscriber "once" starts to receive
       And message "control" is sent to the topic with the durable header true
       Then "once" sees "control" exactly once
@@ -152,6 +153,7 @@ Feature: The persistence of messages on a subscriber's queue
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
       And every subscriber is connected again
+      And 1 s pass
       And subscriber "once" starts to receive
       And message "control" is sent to the topic with the durable header true
       Then "once" sees "control" exactly once

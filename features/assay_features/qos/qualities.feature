@@ -201,6 +201,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And 1 s pass
       And every connection is cut
       And every subscriber is connected again
+      And 1 s pass
       And message "control" is sent to the topic with quality of service at-most-once
       Then "sure" sees "control" exactly once
       And "m1" to "m3" went over the wire once, settled
