@@ -157,9 +157,9 @@ class Sightings:
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 
-    def transferred(self, actor: str, key: str) -> bool:
-        """Return whether a transfer frame of a message has been recorded for an actor's link."""
-        return any(event.key == key and event.actor == actor for event in self._transferred)
+    def transferred(self, actor: str | None, key: str) -> bool:
+        """Return whether a transfer frame of a message has been recorded for an actor's link; None for any actor."""
+        return any(event.key == key and actor in {None, event.actor} for event in self._transferred)
 
     def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
         """Return whether a disposition frame for a message has been recorded.

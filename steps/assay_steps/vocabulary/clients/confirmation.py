@@ -148,4 +148,6 @@ def _(world: World, evidence: Evidence, label: str) -> None:
 
 
 def _went(world: World, evidence: Evidence, labels: tuple[str, ...], **bounds: int) -> None:
-    evidence.claim("transferred", {"kids": listed(world.keys(labels))}, bounds)
+    keys = world.keys(labels)  # a client may buffer a message whose send has returned
+    world.wait_until(lambda: all(world.sightings.transferred(None, key) for key in keys), world.limits.expected_ms)
+    evidence.claim("transferred", {"kids": listed(keys)}, bounds)
