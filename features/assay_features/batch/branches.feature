@@ -227,7 +227,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m6" again
 
     @evidence
-    Scenario: A message from a producer without a destination never comes after the rollback of its branch
+    Scenario: A message that a producer without a destination sends in a branch never comes if the branch is rolled back
       Given an empty queue
       And a receiver is waiting on the queue
       And session "s" in xa mode

@@ -913,7 +913,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 20 s after its send
 
     @evidence @needs-topic @needs-topic-wildcard
-    Scenario Outline: A publication whose delay ended before the commit comes at the commit to <kind> subscription to a pattern
+    Scenario Outline: At the commit, a publication whose delay has ended comes to <kind> subscription to a pattern
       Given <subscriber> on topic "sport/#"
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to topic "sport/football" with a delivery delay of 12 s

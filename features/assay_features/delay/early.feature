@@ -205,7 +205,7 @@ Feature: No actor gets a delayed message before its delay is over
       And branch "job" is committed in one phase
       Then the receiver sees "slow" no earlier than 5 s after its send
 
-    Scenario: A later send with a shorter delay is delivered first
+    Scenario: A message that is sent later with a shorter delay is delivered first
       The delays differ by more than the run lets a message be late.
 
       Given an empty queue

@@ -370,7 +370,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "m1" to "m3" are in the database of "s"
 
     @evidence
-    Scenario: The client accepts a message over the wire only after its acknowledgement, even if the next message comes
+    Scenario: The client accepts a message over the wire only after its acknowledgement, even if the next message comes before that
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once

@@ -228,7 +228,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   |
 
     @may @needs-restart
-    Scenario: Whether the time of a broker's restart counts in a subscription's time to live is recorded
+    Scenario: It is recorded whether a subscription's time to live includes the time of a broker's restart
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h

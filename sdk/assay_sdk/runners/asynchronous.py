@@ -49,7 +49,7 @@ class AsyncioRunner(JobHeap):
 
     @property
     def waited_ns(self) -> int:
-        """Always 0, because no code waits on an asyncio loop."""
+        """Always 0, because no call blocks while an asyncio loop runs."""
         return 0
 
     def call_soon(self, job: Job) -> None:

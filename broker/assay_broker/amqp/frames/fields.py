@@ -48,7 +48,7 @@ def acquires(fields: Sequence[object]) -> Acquires | None:
 
 
 def is_short(data: bytes, at: int) -> bool:
-    """Return whether the list of a transfer's fields has at most `SHORT` octets, without the message after it."""
+    """Return whether the list of a transfer's fields takes at most `SHORT` octets, without the message that follows."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
 
 
