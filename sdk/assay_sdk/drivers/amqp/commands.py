@@ -156,6 +156,8 @@ class Commands(CommandTable):
         self._wire.sessions[engine] = session
         self._wire.answers.at_limit(command.token, session.give_up)
         engine.open()
+        if command.transacted:
+            self._coordinator(session)
 
     def _close_session(self, command: CloseSession) -> None:
         self._session(command.session).close(command.token)
