@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from proton import Connection, Link, Session
+from proton import Connection, Link, Session, Transport
 
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.amqp.terms import GLOBAL, SHARED
@@ -145,7 +145,7 @@ class Commands(CommandTable):
     # --- sessions
 
     def _open_session(self, command: OpenSession) -> None:
-        most = self._wire.connection.transport.remote_channel_max + 1
+        most = cast("Transport", self._wire.connection.transport).remote_channel_max + 1
         if len(self._sessions) >= most:  # the broker would never learn of the session (AMQP 1.0, 2.7.1)
             text = f"the broker allows at most {most} open sessions in a connection: close one, or connect again"
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.RESOURCE_ALLOCATION, text))
@@ -156,6 +156,8 @@ class Commands(CommandTable):
         self._wire.sessions[engine] = session
         self._wire.answers.at_limit(command.token, session.give_up)
         engine.open()
+        if command.transacted:
+            self._coordinator(session)
 
     def _close_session(self, command: CloseSession) -> None:
         self._session(command.session).close(command.token)

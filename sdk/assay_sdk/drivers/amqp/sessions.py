@@ -39,8 +39,23 @@ class SessionEnd:
         return self._closing is None
 
     def opened(self) -> None:
-        """Answer `Done` to the command that opened the session, because the broker has begun it."""
-        self._answers.done(self._opening)
+        """Answer the command that opened the session, because the broker has begun it.
+
+        For a session with a coordinator, the answer is the coordinator's: a broker without units of work refuses the
+        coordinator, and the session is refused and closed, as in Qpid JMS (``AmqpConnectionSession``).
+        """
+        if self.coordinator is None:
+            self._answers.done(self._opening)
+        else:
+            self.coordinator.when_attached(self._coordinated)
+
+    def _coordinated(self, why: Refused | None) -> None:
+        """Answer the command that opened the session, because the broker has attached or refused the coordinator."""
+        if why is None:
+            self._answers.done(self._opening)
+        elif self.usable:
+            self._answers.fail(self._opening, why)
+            self.close(self._opening)
 
     def close(self, token: int) -> None:
         """End the session and all its links; the broker counts unsettled deliveries as failed.

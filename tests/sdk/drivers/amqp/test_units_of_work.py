@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from proton import Condition, Delivery, Described, Terminus, ulong
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, deliver, receiver
 from tests.sdk.drivers.amqp.peer import Bench
 
 from assay_sdk.amqp import codec
-from assay_sdk.driver import Arrived, Begin, Commit, Done, Enlist, Failed, OpenSender, Outcome, Rollback, Send, Settle
+from assay_sdk.driver import (
+    Arrived,
+    Begin,
+    Commit,
+    Done,
+    Enlist,
+    Failed,
+    OpenSender,
+    OpenSession,
+    Outcome,
+    Rollback,
+    Send,
+    Settle,
+)
 from assay_sdk.model.reasons import JmsErrorKind
 
 
@@ -102,3 +116,25 @@ def test_a_broker_without_a_coordinator_has_no_units_of_work(opened: Bench) -> N
     answer = opened.answer(commit)
     assert isinstance(answer, Failed)
     assert answer.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+
+
+@pytest.mark.parametrize("condition", ["amqp:not-found", "amqp:not-implemented"])
+def test_a_transacted_session_is_refused_if_the_broker_has_no_coordinator(opened: Bench, condition: str) -> None:
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = opened.peer.refuse_link(Condition(condition, "no"))
+    refused = opened.refused(OpenSession, 2, transacted=True)
+    assert refused.kind is JmsErrorKind.UNSUPPORTED
+    assert "units of work" in refused.text
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = opened.peer.accept_link
+    opened.done(OpenSession, 3)
+
+
+def test_a_transacted_session_is_open_once_its_coordinator_is_attached(opened: Bench) -> None:
+    attached: list[Any] = []
+
+    def note(link: Any) -> None:
+        attached.append(link.remote_target.type == Terminus.COORDINATOR)
+        opened.peer.accept_link(link)
+
+    opened.peer.handlers["LINK_REMOTE_OPEN"] = note
+    opened.done(OpenSession, 2, transacted=True)
+    assert attached == [True]

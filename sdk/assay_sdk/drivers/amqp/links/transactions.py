@@ -15,13 +15,15 @@ from enum import StrEnum
 from proton import Delivery, Sender, Terminus, ulong
 from proton import Described as EngineDescribed
 
-from assay_sdk.drivers.amqp.links.ends import LinkContext
+from assay_sdk.drivers.amqp.errors import Condition
+from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkState
 from assay_sdk.drivers.amqp.links.names import DECLARED
 from assay_sdk.drivers.amqp.links.requests import RequestLink
 from assay_sdk.drivers.answers import UNKNOWN
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _DECLARE, _DISCHARGE = 0x31, 0x32
+_NOT_FOUND = "amqp:not-found"
 
 
 class TransactionState(StrEnum):
@@ -152,6 +154,37 @@ class Coordinator(RequestLink):
 
     def __init__(self, context: LinkContext, engine: Sender, *, session: int) -> None:
         super().__init__(context, engine, session=session, what="units of work", rejected=_LOST)
+        self._attached: Callable[[Refused | None], None] | None = None
+
+    def when_attached(self, job: Callable[[Refused | None], None]) -> None:
+        """Call a function once, when the broker has attached or refused the link.
+
+        Args:
+            job: Called with the refusal; with None if the broker has attached the link.
+        """
+        if self.state is LinkState.OPEN:
+            job(None)
+        elif not self.usable:
+            job(self._why)
+        else:
+            self._attached = job
+
+    def opened(self) -> None:
+        """Report that the link is attached, and send waiting requests."""
+        self._tell_attached(None)
+        super().opened()
+
+    def ended(self, why: Refused) -> None:
+        """Report a refusal of the link, and call the functions of all open requests with the refusal."""
+        super().ended(why)
+        self._tell_attached(why)
+
+    def refused(self, condition: Condition | None) -> Refused:
+        """Return the link's refusal; the condition "not found", which IBM MQ sends, means that the broker has none."""
+        why = super().refused(condition)
+        if condition is not None and condition.name == _NOT_FOUND:
+            return Refused(JmsErrorKind.UNSUPPORTED, why.text)
+        return why
 
     def declare(self, unit: Transaction, token: int) -> None:
         """Declare a unit of work, and answer the token when the coordinator has given the unit an id."""
@@ -209,6 +242,11 @@ class Coordinator(RequestLink):
     def has_terminus(self) -> bool:
         """Return whether the broker's attach has a coordinator."""
         return bool(self.engine.remote_target.type == Terminus.COORDINATOR)
+
+    def _tell_attached(self, why: Refused | None) -> None:
+        job, self._attached = self._attached, None
+        if job is not None:
+            job(why)
 
 
 def _ignore_answer(_delivery: Delivery | None, _why: Refused | None) -> None:
