@@ -50,7 +50,7 @@ class BrokerServer:
 
     Args:
         options: The server's options.
-        parts: The factory of the server's parts; None for the real parts.
+        parts: Makes the server's listeners and its security; None for those of `Wiring`.
         store: Opens the server's store.
     """
 

@@ -220,8 +220,8 @@ def perform(runner: Runner, operation: Operation[T]) -> T:
     Raises:
         RefusedError: The operation was refused.
         StalledError: In virtual time, no scheduled job could end the operation.
-        BaseException: A signal's handler raised it during this call, or during an earlier `receive` that returned a
-            message.
+        BaseException: A signal's handler raised it during this call, or during an earlier `receive` that returned its
+            message, and so left the exception to this call.
     """
     task = Task(runner, operation)
     try:
