@@ -40,7 +40,7 @@ BROKEN: Mapping[str, Broken] = {
     "settles-deliveries": Broken(
         changes.SettlesDeliveries,
         "QS-08",
-        f"{_RECEIVING}An unacknowledged message is there when the subscriber*[lost, the durable header true]",
+        f"{_RECEIVING}An unacknowledged message comes again when the subscriber*[lost, the durable header true]",
     ),
     "delivers-twice": Broken(
         changes.DeliversTwice, "PD-20", f"{_MATRIX}A persistent message goes to a connected consumer"
