@@ -103,14 +103,29 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
 
 @contextmanager
 def _without_py4js_words() -> Generator[None, None, None]:
-    """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts, because the exception says enough."""
-    logger = logging.getLogger("py4j")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts, because the exception says enough.
+
+    py4j logs to loggers of its own name and, for an interrupted call, to the root logger by `logging.exception`.  That
+    function also installs a handler on standard error if the root logger has none.  So the root logger has Python's
+    own handler of last resort meanwhile: other modules' warnings appear as without Spark.
+    """
+    own, root = logging.getLogger("py4j"), logging.getLogger()
+    level, handler = own.level, None if root.handlers else logging.lastResort
+    own.setLevel(logging.CRITICAL + 1)
+    root.addFilter(_is_not_py4js)
+    if handler is not None:
+        root.addHandler(handler)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        if handler is not None:
+            root.removeHandler(handler)
+        root.removeFilter(_is_not_py4js)
+        own.setLevel(level)
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    return Path(record.pathname).parent.name != "py4j"
 
 
 @contextmanager
