@@ -1,9 +1,9 @@
-"""A disk that a test can make fail or crash; a crash undoes the writes that were not flushed.
+"""A disk that a test, or the kit, can make fail or crash; a crash undoes the writes that were not flushed.
 
 The disk is an SQLite VFS on top of the system's own.  It passes each write on, and stores the former content until the
 file is flushed.  Two runs with the same operations lose the same data at a crash.
 
-All operations of a disk's files use one lock, because a store flushes on a second thread.
+Writes, truncations and flushes of a disk's files use one lock, because a store flushes on a second thread.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Extent:
 
 
 class WatchedDisk:
-    """A disk for tests: the disk of this machine, with observers, failures and crashes.
+    """The disk of this machine, with observers, failures, crashes and a loss of power.
 
     Args:
         through: Whether a flush reaches the machine's own disk.  A test that only uses `crash` does not need real

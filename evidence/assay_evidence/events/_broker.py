@@ -26,7 +26,9 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
 SUDDEN = ("kill", "powerloss")
 """The faults that end the broker's process without a normal stop."""
 FATAL = (*SUDDEN, "restart")
-"""The faults that end the broker's process.  It then starts again, and has only what was on its disk."""
+"""The faults that end the broker's process.  It then starts again, and has only what was on its disk.
+
+Where a docstring of an invariant or of its tables says *kill*, it means a fault in `SUDDEN`."""
 LOSING = (*FATAL, "cut")
 """The faults that end the connections of clients."""
 

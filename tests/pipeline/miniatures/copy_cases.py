@@ -10,7 +10,7 @@ from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
 
-Fault = Literal["kill", "restart", "cut"]
+Fault = Literal["kill", "powerloss", "restart", "cut"]
 Upset = Literal["kill", "cut", "raised", "rollback", "closed"]
 LIGHT = "non-persistent"
 
@@ -308,6 +308,7 @@ COPIES = (
     Case("PD-22", "it comes altered after the kill", _queued("a", between="kill", body="x"), {"m": BROKEN}),
     Case("PD-22", "it is lost by the kill", _queued(between="kill", before=True), {}),
     Case("PD-23", "it is there after the kill", _subscribed(fault="kill"), {_NEWS: KEPT}),
+    Case("PD-23", "it is there after the loss of power", _subscribed(fault="powerloss"), {_NEWS: KEPT}),
     Case("PD-23", "it is lost by the restart", _subscribed(0, fault="restart"), {_NEWS: BROKEN}),
     Case("PD-23", "no one waited after the kill", _subscribed(0, fault="kill", to_ms=1_900), {}),
     Case("PD-24", "an active subscriber gets it", _subscribed(away=False), {_NEWS: KEPT}),

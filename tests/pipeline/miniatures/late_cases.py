@@ -18,7 +18,7 @@ def _published(
     first: bool = True,
     closes: bool = False,
     lost: bool = False,
-    fault: Literal["kill", "restart", "cut"] | None = None,
+    fault: Literal["kill", "powerloss", "restart", "cut"] | None = None,
     mode: str = "persistent",
     shared: bool = False,
     durable: bool = False,
@@ -168,6 +168,9 @@ LATE = (
     Case("PD-27", "a broker can save it before it stops", _published(fault="restart", light=SURE), {"m": KEPT}),
     Case("PD-27", "a non-persistent one may be on its way", _published(fault="restart", mode="non-persistent"), {}),
     Case("PD-27", "the topic may choose non-persistent", _published(fault="kill", light=SURE), {}),
+    Case("PD-27", "a loss of power ends the subscription", _published(fault="powerloss"), {"m": KEPT}),
+    Case("PD-27", "it comes after the loss of power", _published(fault="powerloss", seen=1), {"m": BROKEN}),
+    Case("PD-27", "a loss of power loses what the topic may choose", _published(fault="powerloss", light=SURE), {}),
     Case("PD-27", "a restart before says nothing of a kill", preceded(
         lambda tale: tale.suffers("restart"), _published(fault="kill", light=SURE)), {}),
     Case("PD-27", "the subscription was closed before the kill", _published(fault="kill", then="closes"), {}),

@@ -120,10 +120,11 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
         UsageProblem: The pair has neither queues nor topics, so no workload can run.
     """
     lacks = {name: source.text for name, source in backend.lacks.items()}
-    kinds: dict[str, str] = {}
-    for name, kind in KINDS.items():
-        if name in options.faults and kind.needs not in backend.capabilities:
-            kinds[name] = lacks.get(kind.needs, f"The pair does not declare the capability {kind.needs.value}.")
+    kinds = {
+        name: lacks.get(kind.needs, f"The pair does not declare the capability {kind.needs.value}.")
+        for name, kind in KINDS.items()
+        if name in options.faults and kind.needs not in backend.capabilities
+    }
     plan = make_plan(options, backend.capabilities, lacks, kinds)
     if not plan.workloads:
         raise UsageProblem(f"Backend {options.backend!r} has neither queues nor topics: name another one.")
