@@ -59,7 +59,7 @@ def test_a_session_above_the_broker_s_limit_is_refused_at_once() -> None:
         made.done(OpenSession, 1)
         refused = made.refused(OpenSession, 2)
         assert refused.kind is JmsErrorKind.RESOURCE_ALLOCATION
-        assert "at most 1 open sessions" in refused.text
+        assert "limits a connection to 1 session(s)" in refused.text
         made.done(CloseSession, 1)
         made.done(OpenSession, 3)
 
