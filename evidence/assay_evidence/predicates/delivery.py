@@ -180,6 +180,9 @@ def never_seen(claim: Claim, history: History) -> Finding:
     """Decide whether these actors never received these messages, although they watched.
 
     If the claim has the reference `from`, sightings before that event do not count.
+
+    The reference `missed` names messages for which an earlier step waited in vain.  On a slow broker, what the scenario
+    did next, such as an acknowledgement, came too early for them.  So their sightings alone are no fail.
     """
     keys = keys_of(claim)
     actors = actors_of(claim)
@@ -196,8 +199,7 @@ def never_seen(claim: Claim, history: History) -> Finding:
         seen = [sighting for sighting in seen if follows(sighting, start)]
         marks = [Mark(start)]
     if seen:
-        observed = ", ".join(f"{sighting.msg.key} by {sighting.actor} ({sighting.ref})" for sighting in seen)
-        return say.failed("A message was seen that no actor may see.", observed, by=seen)
+        return _forbidden(say, claim, seen)
     if not marks:
         return say.not_demonstrated("None of these messages was ever sent.", "never sent")
     axis = Axis(history, claim, claim)
@@ -213,6 +215,15 @@ def never_seen(claim: Claim, history: History) -> Finding:
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("The actors did not watch long enough.", observed)
+
+
+def _forbidden(say: Saying, claim: Claim, seen: Sequence[Seen]) -> Finding:
+    """Return the finding for messages that were seen, although no actor may see them."""
+    observed = ", ".join(f"{sighting.msg.key} by {sighting.actor} ({sighting.ref})" for sighting in seen)
+    if {sighting.msg.key for sighting in seen} <= set(listed(claim, "missed")):
+        reason = "An earlier step waited in vain for these messages, so a right broker may deliver them now."
+        return say.inconclusive(reason, observed)
+    return say.failed("A message was seen that no actor may see.", observed, by=seen)
 
 
 def _is_prompt(axis: Axis, keys: Sequence[str], silence: Span) -> bool:

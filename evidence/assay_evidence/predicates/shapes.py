@@ -38,7 +38,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "by": Shape(_SENT | {"after", "like"}, frozenset({"delay_ms", "limit_ms"})),
     "delivered-exactly": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
     "delivered-at-most": Shape(_SENT, frozenset({"times", "unanswered", "quiet_ms"})),
-    "never-seen": Shape(_SENT | {"from"}, frozenset({"window_ms", "quiet_ms"})),
+    "never-seen": Shape(_SENT | {"from", "missed"}, frozenset({"window_ms", "quiet_ms"})),
     "delivered-at-least": Shape(_SENT, frozenset({"times", "quiet_ms"})),
     "redelivered": Shape(_SENT, frozenset({"times", "flagged", "quiet_ms"})),
     "in-order": Shape(_MESSAGE | _WHO),

@@ -40,6 +40,18 @@ def never_fails_a_sighting(story: Story) -> Finding:
     return story.finds("never-seen", {"kids": "m"})
 
 
+@rows.expect(Verdict.INCONCLUSIVE)
+def never_does_not_decide_on_what_a_step_awaited_in_vain(story: Story) -> Finding:
+    received(story, "m")
+    return story.finds("never-seen", {"kids": "m|n", "missed": "m"})
+
+
+@rows.expect(Verdict.FAIL)
+def never_fails_a_message_that_no_step_awaited_in_vain(story: Story) -> Finding:
+    received(story, "m", "n", sent="m|n")
+    return story.finds("never-seen", {"kids": "m|n", "missed": "m"})
+
+
 @rows.expect(Verdict.FAIL)
 def never_fails_a_sighting_though_nobody_watched(story: Story) -> Finding:
     story.seen()

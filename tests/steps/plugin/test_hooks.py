@@ -141,6 +141,30 @@ def test_a_teams_own_feature_runs_without_a_module_and_decides_no_rule_of_the_ki
     assert not any(verdicts["totals"].values())
 
 
+MISSED = """\
+Feature: Own
+  @PD-34
+  Rule: Own
+    Scenario: It comes after the first receiver has gone
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      When message "m" is sent to the queue with a delivery delay of 1 hour
+      And "first" has seen "m"
+      And "first" is closed
+      And "m" is overdue
+      And receiver "after" starts to wait on the queue
+      Then "after" never sees "m"
+"""
+
+
+def test_what_an_earlier_step_awaited_in_vain_breaks_no_rule_later(pytester: pytest.Pytester) -> None:
+    own(pytester, MISSED)
+    run(pytester, "--assay-out=out").assert_outcomes(failed=1)
+    (judgement,) = judged(pytester).values()
+    assert judgement["verdict"] == "inconclusive"
+    assert "waited in vain" in judgement["reason"]
+
+
 BROKEN = "Feature: Own\n  @PD-34\n  Rule: Own\n    Scenario: It\n      When somebody acts\n"
 
 

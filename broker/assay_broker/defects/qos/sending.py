@@ -56,54 +56,67 @@ def _forgotten_for_several() -> Seams:
     return commands(rewrite)
 
 
+class _LatePuts:
+    """Publications that the broker has answered and puts to their subscriptions `_LATE_MS` later."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, Address, Message]] = []
+
+    def hold(self, put: Put, target: Address, now_ms: int) -> Command:
+        """Store a publication, and return the command that only answers its sender."""
+        self._waiting.append((now_ms + _LATE_MS, put.connection, target, put.message))
+        return dropped(put, now_ms)
+
+    def take_due(self, now_ms: int, view: View) -> Commands:
+        """Remove the publications that are due, and return their puts."""
+        due = [one for one in self._waiting if one[0] <= now_ms]
+        self._waiting = [one for one in self._waiting if one[0] > now_ms]
+        return tuple(put for _, _, target, message in due for put in handed_in(view, target, message))
+
+    def lose(self, connection: int, now_ms: int) -> None:
+        """Remove what a connection has sent and is not due yet."""
+        self._waiting = [one for one in self._waiting if one[1] != connection or one[0] <= now_ms]
+
+    def start(self, records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        """Lose all at a start of the broker."""
+        self._waiting = []
+        return tuple(records)
+
+
 @defect(made, "answered-before-queued", "QS-04")
 def _queued_later() -> Seams:
     """The broker answers a publication at once and puts it to its subscriptions a second later."""
     known: set[Address] = set()
-    waiting: list[tuple[int, Address, Message]] = []
+    late = _LatePuts()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Attach) and lasts(command):
             known.add(command.address)
-        due = [one for one in waiting if one[0] <= now_ms]
-        waiting[:] = [one for one in waiting if one not in due]
-        late = tuple(put for _, to, message in due for put in handed_in(view, to, message))
+        due = late.take_due(now_ms, view)
         target = view.target(command)
         if isinstance(command, Put) and command.token is not None and command.unit is None and target in known:
-            waiting.append((now_ms + _LATE_MS, target, command.message))
-            return (*late, dropped(command, now_ms))
-        return (*late, command) if late else None
+            return (*due, late.hold(command, target, now_ms))
+        return (*due, command) if due else None
 
-    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-        waiting.clear()
-        return tuple(records)
-
-    return filters(rewrite, read=start)
+    return filters(rewrite, read=late.start)
 
 
 @defect(made, "queued-for-sharers-after-the-answer", "QS-04")
 def _lost_with_the_sender() -> Seams:
     """A non-persistent publication for sharers is lost if its sender disconnects within a second of the answer."""
-    waiting: list[tuple[int, int, Address, Message]] = []
+    late = _LatePuts()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         if isinstance(command, Disconnect):
-            waiting[:] = [one for one in waiting if one[1] != command.connection or one[0] <= now_ms]
-        due = [one for one in waiting if one[0] <= now_ms]
-        waiting[:] = [one for one in waiting if one not in due]
-        late = tuple(put for _, _, to, message in due for put in handed_in(view, to, message))
+            late.lose(command.connection, now_ms)
+        due = late.take_due(now_ms, view)
         target = view.target(command)
         sharers = any(is_light(attach) and attach.shared for attach in view.on(target))
         if isinstance(command, Put) and target is not None and sharers and command.message.durable is False:
-            waiting.append((now_ms + _LATE_MS, command.connection, target, command.message))
-            return (*late, dropped(command, now_ms))
-        return (*late, command) if late else None
+            return (*due, late.hold(command, target, now_ms))
+        return (*due, command) if due else None
 
-    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-        waiting.clear()
-        return tuple(records)
-
-    return filters(rewrite, read=start)
+    return filters(rewrite, read=late.start)
 
 
 def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:

@@ -54,6 +54,8 @@ class Waiting:
         self._recorder = recorder
         self._sightings = sightings
         self._judges_client = judges_client
+        self.missed: set[str] = set()
+        """The keys of the messages for which `await_first` waited in vain."""
         self.client_error: Exception | None = None
         """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
 
@@ -195,6 +197,14 @@ class Waiting:
         complete = partial(self._sightings.complete, names, tuple(keys), times)
         self.await_reconnections(names, complete)
         self._await_receptions(names, complete, self.limits.expected_ms)
+
+    def await_first(self, actor: str, keys: Collection[str]) -> None:
+        """Wait as `await_sightings` does for messages without which the next steps have another meaning.
+
+        `missed` gets the messages that the actor has not received at the end of the wait.
+        """
+        self.await_sightings((actor,), keys)
+        self.missed |= {key for key in keys if not self._sightings.complete((actor,), (key,), 1)}
 
     def _await_receptions(self, actors: Sequence[str], complete: Callable[[], bool], limit_ms: int) -> None:
         """Wait until a condition on receptions is true, or until ``limit_ms`` after the last new message.

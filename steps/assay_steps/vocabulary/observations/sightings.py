@@ -83,7 +83,9 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = REC
     keys = world.keys(labels)
     world.observe((name,), (), 0)
     sends = [world.messages[label].call for label in labels if label in world.messages]
-    evidence.claim("never-seen", {"kids": listed(keys), "actors": name, "call": listed(sends)})
+    of = {"kids": listed(keys), "actors": name, "call": listed(sends)}
+    missed = listed(sorted(world.missed.intersection(keys)))
+    evidence.claim("never-seen", of | ({"missed": missed} if missed else {}))
 
 
 @then(phrase("the receiver never sees the refused {labels:Names}"))
@@ -125,7 +127,7 @@ def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
 
 @when(phrase("{name:Name} has seen {labels:Names}"))
 def _(world: World, name: str, labels: tuple[str, ...]) -> None:
-    world.await_sightings((name,), world.keys(labels))
+    world.await_first(name, world.keys(labels))
 
 
 @then(phrase("the message as seen by {name:Name} shows {field} {value:Name}"))
