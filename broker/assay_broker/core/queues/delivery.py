@@ -104,7 +104,7 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         turn: The present turn.
         queue: The copy's queue.
         entry: The copy.
-        failed: Whether the delivery counts as failed if the copy stays because the store refuses the removal.
+        failed: Whether the delivery counts as failed if the store refuses the removal, so that the copy stays.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:

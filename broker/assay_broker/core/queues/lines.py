@@ -11,7 +11,7 @@ from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.groups import Groups, Holders, ReceiverT, is_member
 from assay_sdk.model.selectors import Selector
 
-_SLACK = 64  # outdated items that the heap may have before it is rebuilt
+_SLACK = 64  # the heap is rebuilt when it is longer than twice the number of waiting messages plus this number
 
 
 class Line(Generic[ReceiverT]):
