@@ -124,7 +124,7 @@ class IncomingEnd(SenderEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkEndState.EXPELLED:  # if expelled, the client has not received the detach yet
+        if self.state is not LinkEndState.EXPELLED:  # what the client sends before it gets the detach is dropped
             self._parts += octets
             self._check_size(len(self._parts))
 
@@ -229,7 +229,7 @@ class IncomingEnd(SenderEnd):
         return message if to == message.to else replace(message, to=to)
 
     def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a message that is not valid, or detach the link if the client does not wait for the outcome."""
+        """Reject an invalid message, or detach the link if the client awaits no outcome or lacks *rejected*."""
         if not engine.is_settled(delivery) and self.takes_rejected:
             engine.reject(delivery, why)
             return

@@ -126,7 +126,7 @@ class OutgoingEnd(SettlingEnd):
         self._draining = False
         filled, self._asked = self._asked == 0, 0
         if not self.wants_drain or (filled and self.engine.credit > len(self._waiting)):
-            self.flow()  # the client has stopped the drain, or the queue may hold more messages than one portion
+            self.flow()  # the client has stopped the drain, or the queue may hold more messages than were asked for
         else:
             self._end_drain()
 
@@ -156,7 +156,7 @@ class OutgoingEnd(SettlingEnd):
     def deliver(self, delivery: Deliver) -> None:
         """Send a message to the client, or let it wait until the client has read output."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken the message back with the link
+            return  # the queue manager took the message back when the link ended
         self._asked -= 1
         if (self._acquirer is not None or delivery.settled is not self.settled) and not self._acquires(delivery):
             return

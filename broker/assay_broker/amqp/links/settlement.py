@@ -53,7 +53,7 @@ class SettlingEnd(ReceiverEnd):
     def changed(self, delivery: Delivery) -> None:
         """Handle a state or settlement that the client has given a delivery."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken back unsettled deliveries with the link
+            return  # the queue manager took back the unsettled deliveries when the link ended
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
         if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
             self._waiting.popleft()  # the client does not want the rest
@@ -185,7 +185,7 @@ class SettlingEnd(ReceiverEnd):
     def transaction_backed_out(self, delivery: int) -> None:
         """Return a delivery to its queue if the client has settled it; otherwise make it unsettled again."""
         if self.state is not LinkEndState.OPEN or delivery not in self._enlisted:
-            return  # given back already, with the link or by `acquisition_backed_out`
+            return  # given back already, at the link's end or by `acquisition_backed_out`
         unsettled = self._enlisted.pop(delivery)
         if unsettled is None:
             self.context.settle(self.number, delivery, Outcome.MODIFIED)

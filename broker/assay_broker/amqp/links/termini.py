@@ -3,8 +3,8 @@
 The server finds the kind of destination, queue or topic, in this order: from capabilities, which Qpid JMS writes, from
 the prefixes ``queue://`` and ``topic://``, and from the queue manager's objects.
 
-The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  The part of a shared
-subscription's link name after the first `DELIMITER` only makes the link's name unique.
+The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  If the subscription is shared, the
+link's name also has a part after the first `DELIMITER`, which only makes the name unique.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def _addressed(
     properties: dict[str, Property],
     now_ms: int,
 ) -> Message:
-    """Return a message with properties or annotations, of which each may be absent."""
+    """Return a message that has a properties section, message annotations, or both."""
     absolute_ms, created_ms = _time(values[8], "absolute-expiry-time"), _time(values[9], "creation-time")
     return Message(
         message_id=_identifier(values[0]),
