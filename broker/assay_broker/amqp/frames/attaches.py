@@ -93,7 +93,7 @@ class UnreportedFields:
         self.marked: dict[bytes, str | None] = {}
         """For each delivery that the server does not accept, by its tag: a sentence about a mistake in its transfers.
 
-        None if the delivery began before the link was attached.
+        The sentence is None if the delivery began before the link was attached.
         """
         self.flawed = False
         """Whether a delivery in `marked` has a mistake."""

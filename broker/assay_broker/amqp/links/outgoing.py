@@ -111,9 +111,10 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(None, commands.Flow, self.number, more)
 
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit.
+        """Take back credit that the client has withdrawn, before the queue manager uses it for a delivery.
 
-        The engine reports outcomes before the flows that arrived together with them.
+        Needed at an outcome that returns a message to its queue, because the engine reports outcomes before the flows
+        that arrived together with them.
         """
         less = max(0, self.engine.credit - len(self._waiting)) - self._asked
         if less < 0 and not self._draining:

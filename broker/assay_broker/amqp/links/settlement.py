@@ -78,7 +78,7 @@ class SettlingEnd(ReceiverEnd):
 
     @abstractmethod
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit."""
+        """Take back credit that the client has withdrawn, before the queue manager uses it for a delivery."""
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""

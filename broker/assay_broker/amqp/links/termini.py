@@ -201,7 +201,8 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 def _subscribing(attach: AttachFrame, plan: Reception) -> Reception:
     """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
 
-    If an older subscription of this name has outlived its receivers, the new subscription replaces it (QS-20).
+    A non-durable subscription has a name, too: if a durable subscription of this name still has time to live, the
+    receiver gets that one (QS-20).
     """
     source = plan.source
     shared = SHARED in source.capabilities
