@@ -240,8 +240,8 @@ class Commit(Struct, frozen=True, tag=True):
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
-    If the number belongs to a branch, the session that works in the branch has ended. The core then backs out the
-    branch, as at the end of the branch's connection.
+    The shell gives the number of a branch when the session that works in the branch has ended. The core then backs out
+    the branch, as at the end of the branch's connection.
     """
 
     connection: int

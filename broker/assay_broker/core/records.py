@@ -119,7 +119,7 @@ class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
 
 
 class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
-    """A topic's retained publication was replaced or removed.
+    """A topic's retained publication was set, replaced or removed.
 
     Args:
         topic: The topic.

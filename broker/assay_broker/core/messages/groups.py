@@ -33,7 +33,7 @@ LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 MOST_HELD = 10_000
 """The highest number of groups of one queue whose holder is remembered."""
 
-_SLACK = 64  # a heap is rebuilt when its length exceeds twice the highest useful length plus this number
+_SLACK = 64  # a heap is rebuilt when it has more than twice as many items as can be valid, plus this number
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
