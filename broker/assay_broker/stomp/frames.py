@@ -67,7 +67,7 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Stop a client's frames until memory is free, unless the client has unsettled messages: its ACKs free memory.
+    """Stop handling a client's frames until memory is free, unless it has unsettled messages, whose ACKs free memory.
 
     Raises:
         FaultError: The client has unsettled messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
