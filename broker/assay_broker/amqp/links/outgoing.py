@@ -300,7 +300,7 @@ class OutgoingEnd(SettlingEnd):
         return {number: delivery for number, delivery in found.items() if delivery is not None}
 
     def _give_back_unsent(self, number: int) -> bool:
-        """Return a delivery to the queue as not failed, if the link has not begun to send it.
+        """Return a delivery to the queue, not counted as failed, if the link has not begun to send it.
 
         Returns:
             True if the delivery was given back.

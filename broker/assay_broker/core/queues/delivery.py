@@ -177,7 +177,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
         turn: The present turn.
         delivery: The delivery.
         failed: Whether the delivery counts as failed (JMS 2.0, 3.4.7, 3.5.11). A delivery that the broker has not sent
-            yet never counts.
+            yet never counts as failed.
     """
     entry, queue = delivery.entry, delivery.queue
     if entry.place is not Place.HELD:
