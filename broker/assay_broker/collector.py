@@ -49,7 +49,7 @@ class CommandCollector:
     def now_ms(self) -> int:
         """Return the time in milliseconds since the epoch; all input that arrives together has the same time.
 
-        The time is rounded up, as clients do (DD-02, DD-56), so that no delay ends too early for the client.
+        The time is rounded up, as clients round it (DD-02, DD-56), so that no delay ends too early for the client.
         """
         return self.instant_ms or -(-self._clock.wall_ns() // _NS_PER_MS)
 
@@ -89,7 +89,7 @@ class CommandCollector:
     def put(self, put: commands.Put) -> None:
         """Collect a put, to send it to the queue manager together with the next puts."""
         if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
-            self.pass_on()  # separately, because puts in a unit must not wait for the disk with other puts
+            self.pass_on()  # puts in a unit need no flush, so they must not share a turn with puts that wait for one
         self._puts.append(put)
         if len(self._puts) >= _TOGETHER:
             self.pass_on()

@@ -117,7 +117,7 @@ class Forwarder:
                     command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is created on request."
                 )
                 return
-            # The name is unique, because a queue manager's connections, and a connection's links, have unique numbers.
+            # The name is unique: each connection of a queue manager, and each link of a connection, has its own number.
             address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
             self._made[command.link] = address
         elif address is not None:
@@ -161,7 +161,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # the encoding is another wire's; the fields may have changed since
+        if message.encoded is not None:  # made by another wire; the message's fields may have changed since
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

@@ -170,7 +170,7 @@ class _Caller:
         else:
             try:
                 self._wire.submit(said)
-            except ValueError as error:  # the client used the token of an open command again
+            except ValueError as error:  # an earlier command with the same token is not answered yet
                 raise FrameError(f"{error}.") from error
 
     def line_gone(self, why: str) -> None:

@@ -1,6 +1,6 @@
 """The shell of a queue manager: gives the core the time, stores its records and carries out its effects.
 
-Each command is one job on the runner.  `assay_broker.turns` carries out its effects.
+The shell handles each command in a job of the runner.  `assay_broker.turns` carries out the command's effects.
 """
 
 from __future__ import annotations

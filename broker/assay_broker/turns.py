@@ -105,7 +105,7 @@ class Turns:
                     self._send(life, effect)
 
     def carry_out(self, life: Life, effects: tuple[Effect, ...]) -> None:
-        """Carry out effects in order, until a hook kills the queue manager."""
+        """Carry out effects in order; stop if a hook kills the queue manager."""
         failed: StoreFailed | None = None
         hold = self.facility.log.hold
         for effect in effects:

@@ -41,7 +41,7 @@ CAPABILITIES = frozenset(
 """The capabilities of an in-process connection to the reference broker."""
 
 PRODUCT = "Assay reference broker"
-_CONNECT = -1  # no client's token, because the SDK's tokens count from 0
+_CONNECT = -1  # no command of a client has this token, because the SDK's tokens count from 0
 
 
 @cache
@@ -112,7 +112,7 @@ class InProcessWire:
         Every command gets an answer.  After the loss of the connection that answer is `Failed`.
 
         Raises:
-            ValueError: The token belongs to a command that is still open.
+            ValueError: An earlier command with the same token is not answered yet.
         """
         if command.token in self._pending:
             raise ValueError(f"token {command.token} belongs to a command that is still open")

@@ -1,7 +1,7 @@
 """The commands that the shell gives to the core. Each class says what the core does for its command.
 
-The shell chooses the numbers of connections, links, units and tokens. The core answers every command that has a token
-with exactly one `Answer`, and a command whose token is None with no `Answer`.
+The shell chooses the numbers of connections, links, units and tokens. A command with a token gets exactly one `Answer`
+from the core; a command whose token is None gets none.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class AttachSender(Struct, frozen=True, tag=True):
 
     Args:
         address: The destination; None if each message names its own destination.
-        adopt: Whether the core creates a temporary destination that does not exist, for this connection.
+        adopt: Whether the core creates the temporary destination for this connection if it does not exist.
         named: Whether the answer's value is the destination's name.
     """
 
@@ -76,7 +76,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         session: The session of the connection to which the receiver belongs; None if unknown. A session's receivers can
             get messages that the session's unit of work has not committed yet (DD-25).
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
-        adopt: Whether the core creates a temporary destination that does not exist, for this connection.
+        adopt: Whether the core creates the temporary destination for this connection if it does not exist.
     """
 
     connection: int
@@ -240,8 +240,8 @@ class Commit(Struct, frozen=True, tag=True):
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
-    If the number belongs to a branch, the session that works in the branch has ended. The core then backs out the
-    branch, as at the end of the branch's connection.
+    The shell gives the number of a branch when the session that works in the branch has ended. The core then backs out
+    the branch, as at the end of the branch's connection.
     """
 
     connection: int

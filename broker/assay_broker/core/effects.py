@@ -22,7 +22,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
 NO_PROPERTIES: PeerProperties = {}
-"""The empty properties that all answers without properties share; read-only by its type."""
+"""The properties of every answer without properties; their type is read-only, because the answers share the object."""
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -87,8 +87,8 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
         value: The command's result; None for a command without a result.
         after: The batch to wait for; None for none.
         properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
-            ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold and queue, and the dead-letter
-            queue.
+            ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold, its back-out queue, and the
+            dead-letter queue.
     """
 
     connection: int

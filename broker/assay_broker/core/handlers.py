@@ -91,7 +91,7 @@ def _attach(state: State, turn: Turn, command: commands.Attach) -> None:
     made_by = attach(state, turn, connection, command)
     receiver = connection.links[command.link]
     properties = backout(state, receiver.queue) if isinstance(receiver, Receiver) else None
-    # PD-13: the answer waits until the subscription is durable
+    # PD-13: the answer waits until the subscription's record is on disk
     turn.answer(command.connection, command.token, gate=state.gate(made_by), properties=properties)
 
 

@@ -119,7 +119,7 @@ class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
 
 
 class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
-    """A topic's retained publication was replaced or removed.
+    """A topic's retained publication was set, replaced or removed.
 
     Args:
         topic: The topic.
@@ -135,7 +135,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication that its topic retains after a commit of the branch that sent it; fields as in `RetainedSet`."""
+    """A publication for its topic to retain when the branch that sent it commits; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message

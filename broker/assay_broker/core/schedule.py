@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_SLACK = 64  # discarded items that the heap may have before it is rebuilt
+_SLACK = 64  # the heap is rebuilt when it has more discarded items than live ones plus this number
 
 
 class Schedule(Generic[T]):

@@ -30,7 +30,8 @@ class Batch(Struct, eq=False):
         answers: The connection and token of each answer that waits for the batch.
         deliveries: The deliveries that wait for the batch.
         unit: The unit of work that the batch commits, prepares or resolves; None for none.
-        asker: The connection and token of the batch's own command; None if that command gets no answer.
+        asker: The connection and token of the command that made the records (of several, the last); None without an
+            answer.
     """
 
     undo: list[Callable[[Turn], None]]

@@ -151,10 +151,10 @@ class SessionContext(CommandCollector):
             self.write(f"RECEIPT\nreceipt-id:{shown}\n\n\0".encode())
 
     def answered(self, receipt: str | None, answer: Answer) -> None:
-        """Handle the queue manager's answer to a frame: write the receipt, or raise the refusal.
+        """Handle the queue manager's answer to a frame: write the receipt, or report the refusal (`refuse`).
 
         Raises:
-            FaultError: The queue manager has refused the command.
+            FaultError: The queue manager has refused the command; the fault ends the connection.
         """
         if answer.refused is not None:
             self.refuse(of_refusal(answer.refused, receipt))
@@ -207,7 +207,7 @@ class SessionContext(CommandCollector):
         """Write a MESSAGE frame, or keep the message until the client has read output."""
         subscription = self.links.get(delivery.link)
         if subscription is None:
-            return  # the queue manager has taken the message back with the link
+            return  # the queue manager took the message back when the subscription ended
         if subscription.waiting or self.is_full:
             subscription.waiting.append(delivery)
             self.starved[subscription] = None
@@ -240,7 +240,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: the message's id, or a new id if an ACK with that id is ambiguous."""
+        """Return the message-id of a MESSAGE: a new one if the message's own cannot be written or used in an ACK."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id

@@ -46,7 +46,7 @@ def _still_delayed(message: Message, now_ms: int) -> Message:
 
 
 def _with_expiry(message: Message, now_ms: int) -> Message:
-    """Return a message with a time of expiry if it has a time to live; for an encoded message, also the reverse.
+    """Compute a message's expiry from its time to live or, for an encoded message, its time to live from its expiry.
 
     Receivers over STOMP need the time of expiry.  Receivers over AMQP need the rest of the time to live; for an encoded
     message (a map or a list) the server sends that rest only if `Message.ttl_ms` is set.

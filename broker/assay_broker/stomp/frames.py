@@ -67,7 +67,7 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Stop handling the client's frames until memory is free, unless it has unsettled messages: its ACKs free memory.
+    """Stop handling a client's frames until memory is free, unless it has unsettled messages, whose ACKs free memory.
 
     Raises:
         FaultError: The client has unsettled messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
@@ -296,7 +296,7 @@ def commit(context: SessionContext, frame: Frame) -> None:
             context.ask(lambda answer: committed(replace(answer, refused=why)), commands.Backout, transaction.unit)
 
     def put_away() -> None:
-        # Called after all frames are answered, because the client keeps the messages of a refused transaction.
+        # Called after all frames are answered: if one was refused, the client keeps the messages, and none is moved.
         if transaction.refused is None:
             settling.put_away_all(context, transaction)
         transaction.end(end)

@@ -2,7 +2,7 @@
 
 `assay_broker.stomp.states.TABLE` is the session's state machine.  All code runs on the runner's loop.  The socket
 passes input to the session, and fetches its output.  The queue manager may answer a command at any time, even during
-the call that sends the command; the socket then writes all output at once.
+the call that sends the command.  After input or answers the socket writes all output at once.
 """
 
 from __future__ import annotations

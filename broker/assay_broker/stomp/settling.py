@@ -131,7 +131,7 @@ def _move(
 ) -> None:
     """Move messages to the backout queue: put each there, and then accept it; if the put fails, give it back.
 
-    After a crash between the two steps the message is on both queues, and never on none.
+    A crash between the two steps leaves the message on both queues, so no message is lost.
     """
     waiting = [len(moved)]
 

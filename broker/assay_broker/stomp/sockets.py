@@ -208,7 +208,7 @@ class StompSocket(ClientSocket):
             session.fail(FaultError(f"{text}{pulse.hears_ms} ms", Mqrc.CONNECTION_BROKEN))
             return
         if pulse.beat_is_due(now_ms):
-            if not transport.get_write_buffer_size():  # unread output is a sign of life as soon as the client reads it
+            if not transport.get_write_buffer_size():  # output that waits serves as the heart-beat when it is read
                 transport.write(b"\n")
             pulse.written_ms = now_ms
         self._set_tick(pulse)

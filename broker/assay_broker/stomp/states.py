@@ -39,7 +39,7 @@ class SessionInput(StrEnum):
     """The inputs of the state machine, from the client, the queue manager, the server and the socket."""
 
     LOGIN = "login"
-    """The client has sent CONNECT, and its password must be checked."""
+    """The client has sent CONNECT; the server checks the login next."""
     ASKED = "asked"
     """The client may log in, or needs no login."""
     ADMITTED = "admitted"

@@ -1,4 +1,4 @@
-"""The subscriptions of a connection, and the messages that their clients have not settled yet."""
+"""The subscriptions of a connection, and the messages that the client has not settled yet."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         name: The subscription's name; None for no name.
         shared: Whether several clients share the subscription.
         everybodys: Whether the subscription belongs to no client id.
-        browse: Whether the subscription is a browser: it gets copies of the messages on the queue, and then ends.
+        browse: Whether the subscription is a browser: it gets copies of the messages on the queue, then an end mark.
         window: The most messages of the subscription that the client has not settled.
         credit: How many messages the server may send before the client grants more; None for a subscription with a
             window.

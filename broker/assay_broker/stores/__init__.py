@@ -14,7 +14,7 @@ from assay_broker.core.records import Record
 Operation = Literal["write", "flush", "drop"]
 """The name of a store's operation on records, for observers."""
 Observer = Callable[[Operation, tuple[Record, ...]], None]
-"""A function that a store calls for each written record, and for each flush and drop with all records concerned."""
+"""A function that a store calls with each written record, and at each flush and drop with the records of that step."""
 
 
 class StoreError(Exception):

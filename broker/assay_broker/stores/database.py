@@ -75,7 +75,7 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._tables.save(newest)
-            except BaseException:  # also on Ctrl-C, or the next change would join this one
+            except BaseException:  # also on Ctrl-C; otherwise the next changes would join this transaction
                 self._roll_back()
                 raise
 
@@ -85,14 +85,15 @@ class Database:
         Any thread may call this while no other thread uses the database.
 
         Raises:
-            StoreError: The disk failed.  The transaction is rolled back, and does not return after a crash.
+            StoreError: The disk failed.  The transaction is rolled back; from the next `begin` or `close` on, a crash
+                cannot bring it back.
         """
         with self._reported():
             self._doubtful = True
             try:
                 self._connection.execute("COMMIT")
             except BaseException as error:  # also on Ctrl-C, as in `begin`
-                # Only on a full disk is it certain that SQLite has not written the end of the transaction.
+                # After any error but a full disk, SQLite may have written the end of the transaction.
                 self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise

@@ -68,7 +68,7 @@ class Folder:
         """Create the folder if it does not exist, and lock it for this process.
 
         Raises:
-            NoDatabaseError: The path is not a folder, or one of the store's file names is not an ordinary file.
+            NoDatabaseError: The path is not a folder, or the path of one of the store's files is not an ordinary file.
             InUseError: Another process has locked the folder.
             ReadOnlyError: The store may not write to the folder.
             StoreError: The disk failed.
@@ -107,10 +107,10 @@ class Folder:
             self._lock = None
 
     def _check_kinds(self) -> None:
-        """Check that the path is a folder, and that the store's file names are ordinary files.
+        """Check that the path is a folder, and that the paths of the store's files are ordinary files, if they exist.
 
         Raises:
-            NoDatabaseError: The path is not a folder, or one of the names is not an ordinary file.
+            NoDatabaseError: The path is not a folder, or the path of one of the store's files is not an ordinary file.
         """
         for path in (self.path, *self.path.parents):
             if path.exists():

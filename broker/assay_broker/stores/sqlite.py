@@ -84,8 +84,8 @@ class SqliteStore:
     def observe(self, observer: Observer) -> None:
         """Call an observer at each write, flush and drop, with the records.
 
-        The observer of a flush is called when the disk has flushed the write-ahead log with the records; this may be
-        outside a commit.
+        An observer learns of flushed records only after the disk has flushed the whole write-ahead log; this may be at
+        a later flush.
         """
         self._observers.append(observer)
 

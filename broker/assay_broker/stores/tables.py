@@ -187,7 +187,7 @@ class Tables:
     # loading -----------------------------------------------------------------------------------------------------
 
     def load(self) -> Iterator[Record]:
-        """Yield the records of all slots: named slots in the order of their filling, then messages, then marks.
+        """Yield the records of all slots: named slots in the order of filling, then messages, then marks.
 
         The last records are removals with the next free numbers, so that recovery learns the numbers that are in use.
 
@@ -243,12 +243,12 @@ def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _owner(number: int) -> int:
-    """Return the high bits of the numbers of a message's pieces (see `_PIECE_BITS`): an even number."""
+    """Return the high bits (see `_PIECE_BITS`) that the numbers of a message's pieces share: an even number."""
     return number << 1
 
 
 def _named_owner(number: int) -> int:
-    """Return the high bits of the numbers of the pieces in a named slot: an odd number."""
+    """Return the high bits that the numbers of a named slot's pieces share: an odd number."""
     return number << 1 | 1
 
 

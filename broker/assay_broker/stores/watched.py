@@ -109,7 +109,7 @@ class WatchedDisk:
                     _take_back(file, extent, [write for write in extent.undo if self.survives(next(numbers))])
 
     def lose_power(self) -> None:
-        """Undo the unflushed writes as `crash` does, while the files are open; then end the process with SIGKILL.
+        """Undo the unflushed writes as `crash` does, while the files are open; the caller must then send SIGKILL.
 
         After this call, a thread that writes, truncates or flushes a file waits for ever.  Writes of an earlier process
         to the same files count as flushed.

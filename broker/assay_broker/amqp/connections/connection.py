@@ -2,7 +2,7 @@
 
 `assay_broker.amqp.connections.states.TABLE` is the connection's state machine.  All code runs on the runner's loop.
 The socket passes input to the engine, which then calls the connection with events.  The queue manager may answer a
-command at any time, even during the call that sends it.  The socket then writes all output of the engine at once.
+command at any time, even during the call that sends it.  After input or answers the socket writes the engine's output.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     def _resume(self) -> None:
         """Resume the links that waited because too much output was unsent.
 
-        A drain that had to wait then ends with its last message, even if the client sends nothing more.
+        A drain that had to wait can then end, even if the client sends nothing more.
         """
         starved, self.context.starved = self.context.starved, {}
         try:
@@ -359,7 +359,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
-        """Answer the client's close, because the queue manager has ended the connection or has none of this number."""
+        """Answer the client's close, after the queue manager has ended the connection or does not know it any more."""
         del answer
         self._queue_manager.forget(self.context.number)
         self.context.number = 0

@@ -156,7 +156,7 @@ class SaslServer:
                 answer += self._take(part)
             self._check_ahead()
         except DecodeError as error:
-            # A client that does not speak SASL gets no outcome frame: only our header if its header was wrong.
+            # A client that does not speak SASL gets no outcome frame; after a wrong header it gets SASL's header.
             answer += SASL_HEADER if self.phase is Phase.HEADER else b""
             self._refuse(str(error))
         except _RefusedError as error:

@@ -123,7 +123,7 @@ class AmqpSocket(ClientSocket):
             answer: The negotiation's octets for the client.
         """
         if sasl.phase is Phase.DONE:
-            self._answer = answer  # written together with our protocol header
+            self._answer = answer  # written together with the server's protocol header
             self.user = sasl.user
             self.connection = AmqpConnection(self, self._owner)
             self._feed(self.connection, sasl.rest)

@@ -259,7 +259,7 @@ class EngineLink:
             self.tell()
 
     def tell(self) -> None:
-        """Write a flow, unless the engine will write one at the end of a drain, after the queued deliveries."""
+        """Write a flow; while a drain waits for queued deliveries, do nothing, as the engine writes one at its end."""
         if self.alive and not (self.is_sender and self.draining and self.queued):
             self.engine.tell(self)
 

@@ -79,8 +79,8 @@ class UnreportedFields:
 
     This object stores them until the link handles them:
 
-    - ``echo``, the properties, and each new ``drain`` of a flow (AMQP 1.0, 2.7.4)
-    - ``resume``, and a missing message-format or delivery-tag, of a transfer (AMQP 1.0, 2.7.5)
+    - of a flow: ``echo``, the properties, and each new ``drain`` (AMQP 1.0, 2.7.4)
+    - of a transfer: ``resume``, and whether its message-format or delivery-tag is missing (AMQP 1.0, 2.7.5)
     """
 
     __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
@@ -93,7 +93,7 @@ class UnreportedFields:
         self.marked: dict[bytes, str | None] = {}
         """For each delivery that the server does not accept, by its tag: a sentence about a mistake in its transfers.
 
-        None if the delivery began before the link was attached.
+        The sentence is None if the delivery began before the link was attached.
         """
         self.flawed = False
         """Whether a delivery in `marked` has a mistake."""
@@ -240,7 +240,7 @@ def _target(value: Described | None) -> Terminus | Coordinator | None:
 
 
 def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
-    """Return the descriptor's code of a source or target, and its fields, with None for missing ones.
+    """Return the descriptor code of a source or target, and all its fields; a missing field is None.
 
     Raises:
         DecodeError: The value is of none of the types in ``codes``.

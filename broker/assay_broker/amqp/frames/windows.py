@@ -25,7 +25,7 @@ class IncomingWindows:
         self.left: dict[int, int] | None = None
         """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()
-        """The channels of sessions whose begin is in the current octets; their clients do not know a window yet."""
+        """The channels of sessions whose begin is in the current octets; the client does not know their windows yet."""
 
     def may_be_exceeded(self, rest: bytes, octets: bytes, at: int) -> bool:
         """Return whether octets may contain more transfers than the window of a session allows.

@@ -78,7 +78,7 @@ class IncomingEnd(SenderEnd):
         return self.reply(target, offered=_OFFERED, properties=told, most=most)
 
     def leave(self) -> None:
-        """Tell the queue manager of the client's detach, and delete the link's temporary destination at a close."""
+        """Tell the queue manager of the client's detach; at a close, also delete the link's temporary destination."""
         plan = self._plan
         if plan is None or not plan.made or plan.address is None or not self.closes:
             super().leave()
@@ -124,7 +124,7 @@ class IncomingEnd(SenderEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkEndState.EXPELLED:  # if expelled, the client has not received the detach yet
+        if self.state is not LinkEndState.EXPELLED:  # what the client sends before it gets the detach is dropped
             self._parts += octets
             self._check_size(len(self._parts))
 
@@ -174,7 +174,7 @@ class IncomingEnd(SenderEnd):
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Return whether a delivery resumes an earlier delivery, of which the server has no state (AMQP 1.0, 2.7.5)."""
+        """Return whether a delivery resumes an earlier one; the server has no state of that one (AMQP 1.0, 2.7.5)."""
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:
@@ -229,7 +229,7 @@ class IncomingEnd(SenderEnd):
         return message if to == message.to else replace(message, to=to)
 
     def _refuse_one(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a message that is not valid, or detach the link if the client does not wait for the outcome."""
+        """Reject an invalid message, or detach the link if the client cannot receive *rejected* for this delivery."""
         if not engine.is_settled(delivery) and self.takes_rejected:
             engine.reject(delivery, why)
             return

@@ -111,9 +111,10 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(None, commands.Flow, self.number, more)
 
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit.
+        """Take back credit that the client has withdrawn, before the queue manager uses it for a delivery.
 
-        The engine reports outcomes before the flows that arrived together with them.
+        Needed at an outcome that returns a message to its queue, because the engine reports outcomes before the flows
+        that arrived together with them.
         """
         less = max(0, self.engine.credit - len(self._waiting)) - self._asked
         if less < 0 and not self._draining:
@@ -126,7 +127,7 @@ class OutgoingEnd(SettlingEnd):
         self._draining = False
         filled, self._asked = self._asked == 0, 0
         if not self.wants_drain or (filled and self.engine.credit > len(self._waiting)):
-            self.flow()  # the client has stopped the drain, or the queue may hold more messages than one portion
+            self.flow()  # the client has stopped the drain, or the queue may hold more messages than were asked for
         else:
             self._end_drain()
 
@@ -156,7 +157,7 @@ class OutgoingEnd(SettlingEnd):
     def deliver(self, delivery: Deliver) -> None:
         """Send a message to the client, or let it wait until the client has read output."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken the message back with the link
+            return  # the queue manager took the message back when the link ended
         self._asked -= 1
         if (self._acquirer is not None or delivery.settled is not self.settled) and not self._acquires(delivery):
             return
@@ -299,7 +300,7 @@ class OutgoingEnd(SettlingEnd):
         return {number: delivery for number, delivery in found.items() if delivery is not None}
 
     def _give_back_unsent(self, number: int) -> bool:
-        """Return a delivery to the queue as not failed, if the link has not begun to send it.
+        """Return a delivery to the queue, not counted as failed, if the link has not begun to send it.
 
         Returns:
             True if the delivery was given back.

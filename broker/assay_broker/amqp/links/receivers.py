@@ -55,7 +55,7 @@ class ReceiverEnd(LinkEnd):
         return self.attach.unreported.drain and self.engine.draining
 
     def end_drain(self) -> bool:
-        """Answer a drain, unless messages still wait for the session's window; return False if they do.
+        """Answer a drain; if messages still wait for the session's window, only return False.
 
         While messages wait, the engine would postpone the answer and then never send it.
         """

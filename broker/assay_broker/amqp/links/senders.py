@@ -59,7 +59,7 @@ class SenderEnd(LinkEnd):
             reject(delivery, why)
 
     def is_flawed(self, delivery: Delivery) -> bool:
-        """Return whether a delivery's transfers lack or contradict a field (AMQP 1.0, 2.7.5); then detach the link."""
+        """Detach the link and return True if a delivery's transfers lack or contradict a field (AMQP 1.0, 2.7.5)."""
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False

@@ -53,7 +53,7 @@ class SettlingEnd(ReceiverEnd):
     def changed(self, delivery: Delivery) -> None:
         """Handle a state or settlement that the client has given a delivery."""
         if self.state is not _OPEN:
-            return  # the queue manager has taken back unsettled deliveries with the link
+            return  # the queue manager took back the unsettled deliveries when the link ended
         state, settled = engine.state_of(delivery), engine.is_settled(delivery)
         if self._waiting and (settled or state > _RECEIVED) and self.engine.give_up(delivery):
             self._waiting.popleft()  # the client does not want the rest
@@ -78,7 +78,7 @@ class SettlingEnd(ReceiverEnd):
 
     @abstractmethod
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit."""
+        """Take back credit that the client has withdrawn, before the queue manager uses it for a delivery."""
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""
@@ -185,7 +185,7 @@ class SettlingEnd(ReceiverEnd):
     def transaction_backed_out(self, delivery: int) -> None:
         """Return a delivery to its queue if the client has settled it; otherwise make it unsettled again."""
         if self.state is not LinkEndState.OPEN or delivery not in self._enlisted:
-            return  # given back already, with the link or by `acquisition_backed_out`
+            return  # given back already, at the link's end or by `acquisition_backed_out`
         unsettled = self._enlisted.pop(delivery)
         if unsettled is None:
             self.context.settle(self.number, delivery, Outcome.MODIFIED)

@@ -4,7 +4,7 @@ Usually a link goes through ATTACHING, OPEN, LEAVING and GONE: the client attach
 client detaches, and the queue manager confirms. Each side may end the link before the other side has answered. So a
 state says whose answer the link still waits for: the queue manager's in ATTACHING, LEFT and LEAVING, the client's in
 EXPELLED, and nobody's in OPEN. If the queue manager accepts an attach after the link has been expelled or is gone, the
-server withdraws the link from it.
+server tells the queue manager that the link has ended.
 """
 
 from __future__ import annotations

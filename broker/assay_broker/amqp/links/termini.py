@@ -3,8 +3,8 @@
 The server finds the kind of destination, queue or topic, in this order: from capabilities, which Qpid JMS writes, from
 the prefixes ``queue://`` and ``topic://``, and from the queue manager's objects.
 
-The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  The part of a shared
-subscription's link name after the first `DELIMITER` only makes the link's name unique.
+The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  If the subscription is shared, the
+link's name also has a part after the first `DELIMITER`, which only makes the name unique.
 """
 
 from __future__ import annotations
@@ -201,7 +201,8 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 def _subscribing(attach: AttachFrame, plan: Reception) -> Reception:
     """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
 
-    If an older subscription of this name has outlived its receivers, the new subscription replaces it (QS-20).
+    A non-durable subscription has a name, too: if a durable subscription of this name still has time to live, the
+    receiver gets that one (QS-20).
     """
     source = plan.source
     shared = SHARED in source.capabilities

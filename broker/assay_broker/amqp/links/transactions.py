@@ -30,7 +30,7 @@ class Acquirer(Protocol):
         ...
 
     def acquisition_committed(self, transaction: Transaction) -> None:
-        """Release from the transaction, at its commit, the acquired deliveries that the client has not settled."""
+        """Take acquired deliveries without an outcome out of the transaction, because the transaction is committed."""
         ...
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:

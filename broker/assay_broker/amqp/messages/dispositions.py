@@ -141,5 +141,5 @@ def _checked(encoded: bytes) -> bytes:
     """
     section = types.described(MESSAGE_ANNOTATIONS, encoded)
     (span,) = split(section)
-    simple_entries(section, span, MAX_DEPTH)  # checks the annotations as those of a sender
+    simple_entries(section, span, MAX_DEPTH)  # checks the annotations by the same rules as a sender's
     return with_entries(section, MESSAGE_ANNOTATIONS, {}, _KEPT, name=types.symbol)[span.value :]

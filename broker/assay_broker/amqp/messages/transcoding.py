@@ -45,7 +45,7 @@ from assay_sdk.amqp.values import Simple, skip
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 MAX_HEAD = 1_048_576
-"""The most octets of a message before its body, because other clients wait while they are decoded.
+"""The most octets of a message before its body, because other clients wait while the server decodes them.
 
 JMS clients send a few hundred.  IBM MQ has a similar limit, MAXPROPL.
 """
@@ -155,7 +155,7 @@ def _addressed(
     properties: dict[str, Property],
     now_ms: int,
 ) -> Message:
-    """Return a message with properties or annotations, of which each may be absent."""
+    """Return a message that has a properties section, message annotations, or both."""
     absolute_ms, created_ms = _time(values[8], "absolute-expiry-time"), _time(values[9], "creation-time")
     return Message(
         message_id=_identifier(values[0]),
@@ -220,7 +220,7 @@ def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None,
 
     This is the earlier of the end of its time to live and its absolute expiry time (AMQP 1.0, 3.2.1, 3.2.4); 0 means
     that a field is not set.  JMS clients compute the absolute expiry time from the time to live and their own clock.
-    If it is the message's creation time plus the time to live, only the absolute expiry time counts.
+    If the absolute expiry time is the creation time plus the time to live, only the absolute expiry time counts.
     """
     if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
         return absolute_ms

@@ -198,8 +198,8 @@ def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[Auth
         One record for each user or group of the command.
 
     Raises:
-        RefusalError: An object type, profile or authority is not valid, or the command names neither users nor groups,
-            or both.
+        RefusalError: An object type, profile or authority is not valid, or the command does not name users or groups,
+            or names both.
     """
     if change.object_type not in OBJECT_TYPES:
         raise object_refusal(

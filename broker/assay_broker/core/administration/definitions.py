@@ -144,8 +144,8 @@ def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
     """Carry out SET AUTHREC; the change applies at once.
 
     Raises:
-        RefusalError: An object type, profile or authority is not valid, or the command names neither users nor groups,
-            or both.
+        RefusalError: An object type, profile or authority is not valid, or the command does not name users or groups,
+            or names both.
     """
     for record in plan_authority(state.authorities, change):
         before = state.authorities.like(record)

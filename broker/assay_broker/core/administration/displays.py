@@ -123,7 +123,7 @@ def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
 
 
 def _subscription(state: State, subscription: Subscription) -> Definition:
-    """Return a client's subscription as a SUB definition; an anonymous subscription has an empty name."""
+    """Return a client's subscription as a SUB definition; its name is empty if the client gave none."""
     terms = subscription.terms
     given: dict[str, Value] = {
         "TOPICSTR": terms.topic.name,

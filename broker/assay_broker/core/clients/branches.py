@@ -1,8 +1,7 @@
 """Branches of global units of work (X/Open XA, C193).
 
-A queue manager stores a branch until the branch has ended. If an operator completed the branch, it stores the branch
-until the transaction manager forgets the heuristic outcome.
-`assay_broker.core.states.branches` has the state table.
+A queue manager keeps a branch until the branch has ended or, if an operator completed it, until the transaction manager
+forgets the heuristic outcome. `assay_broker.core.states.branches` has the state table.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _check_owned(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Refuse a temporary destination that has no owner, unless the connection can become its owner.
+    """Refuse a temporary destination without an owner if the connection cannot become its owner.
 
     Raises:
         RefusalError: The destination does not exist and `adopt` is False, or the connection has too many temporary
@@ -265,7 +265,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """Close a receiver: the store refused the change of the subscription that the receiver's attach caused."""
+    """Close a receiver, because the store refused to create or change the subscription for the receiver's attach."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return

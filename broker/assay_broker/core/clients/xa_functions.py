@@ -224,7 +224,7 @@ def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool)
 
 
 def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
-    """Back out a branch because the connection that works in it ends."""
+    """Back out a branch, because the connection or session that works in it ends."""
     branch.step(BranchInput.LOST)
     _leave_connection(state, branch)
     _discard(state, turn, branch)

@@ -33,7 +33,7 @@ from assay_sdk.model.stepper import Stepper
 
 
 class Plan:
-    """The plan of the release of one staged message.
+    """The plan by which the queue manager releases one staged message.
 
     Args:
         state: The queue manager, which the plan does not change.

@@ -18,7 +18,7 @@ def body_of(message: Message) -> Body:
         return message.body
     try:
         return bodies.body(message.encoded)
-    except DecodeError:  # the broker checks only the sections of an arriving message
+    except DecodeError:  # at the message's arrival the broker checked only its sections, not its body
         return None
 
 

@@ -6,7 +6,7 @@ the provider. This broker does what applications rely on, for queues and subscri
 1. A message with a group id (JMSXGroupID, not empty) is a member of a group. JMSXGroupSeq is its sequence number; the
    number is 0 without that property. Members with equal numbers are ordered by arrival. Priority does not change the
    order in a group.
-2. A receiver gets the waiting members that its selector lets through in the order of their sequence numbers. The queue
+2. A receiver gets those waiting members that its selector selects, in the order of their sequence numbers. The queue
    does not wait for missing members.
 3. Among the other messages of the queue, a group has the position of its next member, by priority and arrival.
 4. The receiver that gets a member becomes the holder of the group. The queue delivers further members to the holder
@@ -33,7 +33,7 @@ LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 MOST_HELD = 10_000
 """The highest number of groups of one queue whose holder is remembered."""
 
-_SLACK = 64  # outdated items that a heap may have before it is rebuilt
+_SLACK = 64  # a heap is rebuilt when it has more than twice as many items as can be valid, plus this number
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]

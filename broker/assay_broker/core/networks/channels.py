@@ -49,7 +49,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
     Args:
         state: The queue manager.
         turn: The present turn.
-        member: The queue manager to which this greeting is the answer; None to greet all others at the start.
+        member: The queue manager whose greeting this one answers; None to greet all others at the start.
     """
     numbers = tuple(
         sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())

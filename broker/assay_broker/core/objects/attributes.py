@@ -210,7 +210,7 @@ def defaults(kind: Kind) -> dict[str, Value]:
 
 
 def attribute(kind: Kind, keyword: str, *, zos: bool, level: int) -> Attribute | None:
-    """Return an attribute by its keyword or a synonym; None if such a queue manager's objects do not have it.
+    """Return an attribute by its keyword or a synonym; None if objects on this platform and level do not have it.
 
     Args:
         kind: The object's kind.

@@ -1,4 +1,4 @@
-"""The conditions of DISPLAY (WHERE): checks of a condition, and of whether an object meets it."""
+"""The conditions of DISPLAY (WHERE): whether a condition is valid, and whether an object meets it."""
 
 from __future__ import annotations
 

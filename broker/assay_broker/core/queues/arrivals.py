@@ -38,9 +38,9 @@ def reserve(state: State, pending: Pending, places: int) -> None:
 def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     """Add a message to an open unit of work.
 
-    If the unit's session is known, a message for a queue enters the queue at once, and only that session can get it
-    (DD-25). Any other message only reserves places: a delayed message is staged at the commit (DD-26), and a
-    publication reaches its subscribers at the commit.
+    If the unit's session is known, a message for a queue that is not temporary enters the queue at once, and only that
+    session can get it (DD-25). Any other message only reserves places: a delayed message is staged at the commit
+    (DD-26), and a publication reaches its subscribers at the commit.
     """
     if (
         len(pending.queues) == 1

@@ -104,7 +104,7 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         turn: The present turn.
         queue: The copy's queue.
         entry: The copy.
-        failed: Whether the delivery counts as failed if the copy stays because the store refuses the removal.
+        failed: Whether the delivery counts as failed if the store refuses the removal, so that the copy stays.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:
@@ -177,7 +177,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
         turn: The present turn.
         delivery: The delivery.
         failed: Whether the delivery counts as failed (JMS 2.0, 3.4.7, 3.5.11). A delivery that the broker has not sent
-            yet never counts.
+            yet never counts as failed.
     """
     entry, queue = delivery.entry, delivery.queue
     if entry.place is not Place.HELD:

@@ -11,15 +11,15 @@ from assay_broker.core.messages.entries import Entry
 from assay_broker.core.messages.groups import Groups, Holders, ReceiverT, is_member
 from assay_sdk.model.selectors import Selector
 
-_SLACK = 64  # outdated items that the heap may have before it is rebuilt
+_SLACK = 64  # the heap is rebuilt when it is longer than twice the number of waiting messages plus this number
 
 
 class Line(Generic[ReceiverT]):
     """One waiting line of a queue.
 
-    Messages are ordered by priority, then arrival (JMS 2.0, 3.4.10), receivers by their last delivery, oldest first.
-    All receivers with the same selector share a line, so each message is matched once for each selector, not for each
-    receiver. Members of message groups are in `Groups`, because the next member of a group depends on the receiver.
+    The line orders messages by priority, then by arrival (JMS 2.0, 3.4.10), and receivers by their last delivery, the
+    oldest first. All receivers with the same selector share a line, so the queue matches each message once for each
+    selector. Members of message groups are in `Groups`, because a group's next member depends on the receiver.
 
     Args:
         waiting: The queue's waiting messages by key. The line skips messages that no longer wait.

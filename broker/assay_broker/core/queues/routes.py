@@ -10,7 +10,7 @@ from assay_sdk.model.message import Address
 
 
 class Target(Struct, frozen=True, eq=False):
-    """The result of the resolution of a queue's name.
+    """The queue or topic to which a queue's name was resolved.
 
     Args:
         path: The object that the client named, whose defaults apply (DD-52), and then the object behind an alias.

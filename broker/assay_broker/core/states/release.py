@@ -1,4 +1,4 @@
-"""The state table of the release of a staged message (DD-70 to DD-77).
+"""The state table for the release of a staged message (DD-70 to DD-77).
 
 When a message's delay is over, the release of the message begins with the step `PUT`. Each step tries one put, and the
 table maps its result to the next step. The release ends in one of two steps. In `OVER`, the queue manager writes the
@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 
 class Step(Enum):
-    """The steps of the release of one message."""
+    """The steps by which the queue manager releases one message."""
 
     PUT = auto()
     """Put the message to its target."""
@@ -32,7 +32,7 @@ class Step(Enum):
 
 
 class Result(Enum):
-    """The results of a step of a release."""
+    """The results that a step can have."""
 
     DONE = auto()
     EXPIRED = auto()

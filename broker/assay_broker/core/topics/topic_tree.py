@@ -21,7 +21,7 @@ _AS_PARENT = {
     for attribute in ATTRIBUTES[Kind.TOPIC]
     if attribute.default == "ASPARENT" or attribute.keyword == "DEFPRTY"
 }
-"""The value that means ASPARENT, which is also the factory setting, by the keywords of inheritable attributes."""
+"""For the keyword of each inheritable attribute, the value that means ASPARENT, which is also the factory setting."""
 
 _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
