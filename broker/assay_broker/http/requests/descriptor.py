@@ -35,7 +35,7 @@ LEFT_OUT = "assay-properties-left-out"
 
 _HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
 _OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
-"""The beginnings of headers that describe a message."""
+"""The prefixes of the names of headers that describe a message."""
 
 LONGEST_EXPIRY_MS = 99_999_999_900
 AS_DESTINATION = "asDestination"
