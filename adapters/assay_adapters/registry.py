@@ -33,7 +33,7 @@ class UnusableBackendError(LookupError):
 
 
 class FileOfBackendError(LookupError):
-    """The error for a name that lacks the file its backend needs, or has a file although its backend takes none."""
+    """The error for a name without the file that its backend needs, or with a file that its backend does not take."""
 
 
 class NotOursError(LookupError):
