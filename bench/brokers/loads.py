@@ -131,7 +131,7 @@ class Rate(Struct, frozen=True):
         settled: Whether delivery is at most once.
         wanted: The targets for our rate divided by a peer's rate, by the peer's `Server.key`.
         durable: The durable field of the messages' header.
-        stomp: Whether the clients speak STOMP.  They use receipts and `client-individual`; if `settled` is true, no
+        stomp: Whether the clients speak STOMP.  They use receipts and `client-individual`, or with `settled` no
             receipts and `auto`.
     """
 
