@@ -68,7 +68,7 @@ def rarely(seams: Seams, every: int) -> Seams:
 
 
 def made(make: Callable[[], Seams]) -> Seams:
-    """Call a function that makes filters."""
+    """Return the filters that a function makes."""
     return make()
 
 

@@ -60,7 +60,7 @@ def _replays_unclaimed() -> Seams:
 
 @defect(made, "committed-publication-kept", "PD-34")
 def _keeps_committed() -> Seams:
-    """If a topic has no subscriber, the broker keeps what a unit of work published for the next non-durable one."""
+    """If a topic has no subscriber, the next non-durable subscriber gets what a unit of work published earlier."""
     kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

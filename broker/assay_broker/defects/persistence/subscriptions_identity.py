@@ -202,7 +202,7 @@ def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> 
 
 @defect(made, "unit-reaches-one-namesake", "PD-16")
 def _one_namesake() -> Seams:
-    """A message of a unit of work reaches only one of several clients' subscriptions of the same name."""
+    """If several clients' subscriptions have the same name, only one of them gets the messages of a unit of work."""
     in_units: set[str | None] = set()
     first: dict[tuple[str | None, str | None], str | None] = {}
 
