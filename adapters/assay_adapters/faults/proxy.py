@@ -282,7 +282,7 @@ class Proxy:
             writer.transport.abort()  # the broker ended before the proxy could connect to it
             return
         except asyncio.CancelledError:
-            writer.transport.abort()  # the proxy is closed before it could connect
+            writer.transport.abort()  # the proxy was closed before it could connect
             raise
         line = _Line(writer, to_broker)
         self._lines.add(line)
