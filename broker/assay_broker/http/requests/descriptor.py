@@ -262,7 +262,7 @@ def _written(name: str, value: Property) -> str | None:
 
 
 def shown_id(version: Version, digits: object) -> str:
-    """Return an id in the form in which answers of this version show ids.
+    """Return an id in the form that it has in answers of this version.
 
     Args:
         version: The version of the interface.
