@@ -56,10 +56,10 @@ def _recognizes_repeated() -> Seams:
 
 
 def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
-    """Return filters that reverse the order of deliveries that leave in one turn for one MQ Light subscription.
+    """Return filters that reverse the order of one turn's deliveries to an MQ Light subscription.
 
     Args:
-        hit: Returns whether the filters reverse a delivery.
+        hit: Chooses the deliveries.
     """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
