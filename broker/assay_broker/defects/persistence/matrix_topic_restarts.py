@@ -1,4 +1,4 @@
-"""Defects with messages of subscriptions, many of which show only after a restart (PD-27 to PD-34)."""
+"""Defects with messages of subscriptions; many of these defects show only after a restart (PD-27 to PD-34)."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | N
 def _never_deleted() -> Seams:
     """The broker never deletes a non-durable subscription, and continues to store messages for it.
 
-    In place of each receiver that leaves, the defect attaches a receiver of the defect, which grants no credit.
+    In place of each receiver that leaves, the defect attaches a receiver of its own, which grants no credit.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -142,7 +142,7 @@ def _asked_in_vain() -> Seams:
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """A client that unsubscribes a name that it does not use ends another client's subscription of this name."""
+    """If a client unsubscribes a name that it does not use, another client's subscription of this name ends."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 
