@@ -90,7 +90,7 @@ def main() -> int:
     """Measure the brokers and print the tables.
 
     Returns:
-        The exit code: 1 if this broker failed under a load or missed a target, otherwise 0.
+        The exit code: 1 if our broker failed under a load or missed a target, otherwise 0.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = _arguments()

@@ -1,4 +1,4 @@
-"""The processor time of an event in a journal file, in a journal with parts, and as JSON without a journal.
+"""The processor time to write an event: to a journal in one file, to a journal in parts, or as JSON to a plain file.
 
 Run with the source roots on Python's path: ``python bench/journal.py [EVENTS]``.
 """

@@ -71,7 +71,7 @@ def remove_leftovers() -> Leftovers:
 def remove_before_a_run() -> Leftovers:
     """Remove leftovers before a run; ask Docker only if an ended run has left a folder, because Docker answers slowly.
 
-    An owner of containers has a temporary folder as long as one of them exists, so this check misses no container.
+    An owner of containers has a temporary folder as long as any of its containers exists, so the check misses none.
     """
     return remove_leftovers() if any(folder.owner.has_ended for folder in owned_folders()) else Leftovers()
 

@@ -33,7 +33,7 @@ class UnusableBackendError(LookupError):
 
 
 class FileOfBackendError(LookupError):
-    """The error for a name that lacks the file its backend needs, or has a file although its backend takes none."""
+    """The error for a name without the file that its backend needs, or with a file that its backend does not take."""
 
 
 class NotOursError(LookupError):
@@ -104,7 +104,7 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     Raises:
         UnknownBackendError: No installed backend has the name.
         UnusableBackendError: The backend cannot be loaded or lacks a member, or two packages have the name.
-        FileOfBackendError: The name lacks the file that the backend needs, or has a file although it takes none.
+        FileOfBackendError: The name lacks the file that the backend needs, or has one that the backend does not take.
         NotOursError: The options name a store, a defect or a variant, and the backend has no such choice.
         LookupError: The backend has no store, defect or variant of the name in the options.
     """

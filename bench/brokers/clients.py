@@ -44,7 +44,7 @@ class Slot(IntEnum):
     SENT = 2
     CONFIRMED = 3
     SENT_SUM = 4
-    """The sum of the numbers of the sent messages, as `RECEIVED_SUM` of the received ones."""
+    """The sum of the sent messages' numbers; `RECEIVED_SUM` is the sum for the received messages."""
     RECEIVED = 5
     RECEIVED_SUM = 6
     HELD_UP_NS = 7
@@ -303,7 +303,7 @@ def _take(line: Speaker, upto: int) -> None:
 
 
 def _order(counters: Counters) -> Callable[[int], None]:
-    """Return a function for message numbers, which counts each number that does not follow the number before it."""
+    """Return a function that takes the messages' numbers, and counts each number that does not follow the last one."""
     expected = 0
 
     def hear(number: int) -> None:

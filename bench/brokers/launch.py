@@ -25,7 +25,7 @@ _TRIES: Final = 100
 
 
 class LaunchError(Exception):
-    """A failed start of a server; the text names the server and shows its output."""
+    """A server failed to start, ended or did not answer; the text says why."""
 
 
 class Launched:

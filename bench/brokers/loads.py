@@ -90,7 +90,7 @@ class Load(Protocol):
 
     @property
     def wanted(self) -> Mapping[str, float]:
-        """The targets for our first figure divided by a peer's first figure, by the peer's `Server.key`."""
+        """The wanted ratios of our first figure to a peer's first figure, by the peer's `Server.key`."""
         ...
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
@@ -129,9 +129,9 @@ class Rate(Struct, frozen=True):
         title: The load's title in tables.
         lines: The number of producers, and of consumers, each with its own connection, all on one queue.
         settled: Whether delivery is at most once.
-        wanted: The targets for our rate divided by a peer's rate, by the peer's `Server.key`.
+        wanted: The wanted ratios of our rate to a peer's rate, by the peer's `Server.key`.
         durable: The durable field of the messages' header.
-        stomp: Whether the clients speak STOMP.  They use receipts and `client-individual`; if `settled` is true, no
+        stomp: Whether the clients speak STOMP.  They use receipts and `client-individual`, or with `settled` no
             receipts and `auto`.
     """
 

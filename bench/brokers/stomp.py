@@ -124,7 +124,7 @@ class StompCaller:
         return window if self.role.settled else window - self.sent + self.confirmed
 
     def send(self, count: int) -> None:
-        """Send messages, and number them from the number after the last sent message's.
+        """Send messages, whose numbers continue from the last sent message.
 
         Args:
             count: How many messages to send.
@@ -142,7 +142,7 @@ class StompCaller:
         """Acknowledge received messages one by one.
 
         Args:
-            upto: The number of messages, counted from the first, that are settled afterwards.
+            upto: The number of messages, from the connection's first, that are settled after this call.
         """
         count = upto - self._settled
         keys, self._keys = self._keys[:count], self._keys[count:]

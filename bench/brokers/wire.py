@@ -310,7 +310,7 @@ class Line:
         return free if self.role.settled else min(free, window - self.sent + self.confirmed)
 
     def send(self, count: int) -> None:
-        """Send messages, and number them from the number after the last sent message's.
+        """Send messages, whose numbers continue from the last sent message.
 
         Args:
             count: How many messages to send.

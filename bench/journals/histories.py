@@ -36,7 +36,7 @@ ONCE = (b'{"kind":"begin"', b'{"kind":"plan"', b'{"kind":"end"')
 
 
 class Number(Struct, frozen=True):
-    """A number in a line that differs between copies.
+    """A number that differs between the copies of a line.
 
     Args:
         value: The value in the soak.

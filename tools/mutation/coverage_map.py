@@ -59,7 +59,7 @@ class CoverageMap(Struct, frozen=True):
         return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
 
     def bits(self, file: str, first: int, last: int) -> list[int]:
-        """Return a set of scenarios for each line of a range, as bits; lines that no scenario runs are left out."""
+        """Return a set of scenarios, as bits, for each line of a range that some scenario runs."""
         lines = self.lines.get(file, {})
         return [int(lines[line], 16) for line in range(first, last + 1) if line in lines]
 

@@ -176,7 +176,7 @@ def _alike(one: CodeType, other: CodeType) -> bool:
 
 
 class _Visitor(cst.CSTVisitor):
-    """A visitor of a function's syntax tree that collects every change that an operator can make."""
+    """A visitor of a module's syntax tree that collects every change that an operator can make."""
 
     def __init__(self, module: cst.Module, places: Mapping[cst.CSTNode, CodeRange]) -> None:
         super().__init__()

@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
 
 
 class Nearness:
-    """A sorter of scenarios by their nearness to a mutant: how probable it is that they convict the mutant.
+    """Sorts scenarios by their nearness to a mutant: the probability that they convict the mutant.
 
     Args:
         lines: The lines that each scenario runs.

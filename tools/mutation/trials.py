@@ -36,7 +36,7 @@ from tools.mutation.swapping import Functions
 LEAST_SECONDS = 2.0
 """The smallest limit of a scenario's processor time, in seconds."""
 TIMES = 12
-"""The limit of a scenario's processor time is its usual processor time multiplied by this factor, but at least
+"""The factor from a scenario's usual processor time to the limit of its processor time, which is at least
 `LEAST_SECONDS`."""
 TIMEOUTS = 2
 """The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""

@@ -44,7 +44,7 @@ def part_of(package: str, module: str) -> str:
 
 
 def diagram(imports: Mapping[str, set[str]]) -> str:
-    """Return a Mermaid flow chart of the imports, without the imports that follow from other imports.
+    """Return a Mermaid flow chart of the imports, without those that `reduced` leaves out.
 
     Args:
         imports: The parts that each part imports, without cycles.

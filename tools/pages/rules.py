@@ -86,7 +86,7 @@ def rule_page(rule: Rule) -> str:
 
 
 def _across(cells: Sequence[Cell]) -> str:
-    """Return the Markdown table of a rule's traits: whether scenarios test it under each trait, and if not, why."""
+    """Return the Markdown table of a rule's traits: whether scenarios test the rule under a trait, and if not, why."""
     rows = []
     for cell in cells:
         said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}

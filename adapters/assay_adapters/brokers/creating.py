@@ -63,11 +63,11 @@ class CreatingDriver:
 
     @property
     def name(self) -> str:
-        """The URL scheme of the driver that connects."""
+        """The URL scheme of the driver `behind`."""
         return self._behind.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect with the driver that connects; the returned wire creates destinations."""
+        """Start to connect with the driver `behind`; the returned wire creates destinations."""
         return _CreatingWire(self._behind.connect(target, sink, runner), self._destinations, sink, runner)
 
 

@@ -83,7 +83,7 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 
 
 class EventMaker:
-    """A maker of the `Client` port's events for one connection of the SDK.
+    """Makes the `Client` port's events from the events of one connection of the SDK.
 
     It stores the names that the consumers have in the scenario.
 

@@ -57,7 +57,8 @@ class ScriptedListener(Generic[T]):
     def __call__(self, messages: Sequence[T]) -> None:
         """Carry out the script for one callback.
 
-        A callback that fails only waits and closes its consumer, if the script says so, before it raises the exception.
+        A failing callback raises the exception after it has waited and closed its consumer, if the script says so; it
+        omits all other steps.
 
         Args:
             messages: The messages of the callback: one, or a batch.

@@ -139,14 +139,15 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription that receives messages during a receive call, with a listener, or ahead of both within its credit.
+    """A subscription: receives messages in a receive call, with a listener, or in advance up to its credit.
 
     Args:
         port: The client's subscription.
         session: The session that confirms the messages.
         teller: Reports the consumer's events under its name.
         runner: The runner of the listener's script.
-        credit: The credit that the application chose; None for a credit that only a listener gets.
+        credit: The credit that the application chose; with None, the subscription has credit only during a receive
+            call or while it has a listener.
     """
 
     def __init__(

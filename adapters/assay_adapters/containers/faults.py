@@ -9,7 +9,7 @@ from assay_adapters.ports.backend import BackendError
 
 
 class StoppableContainer:
-    """A broker in a container that keeps its files and its port when a fault ends it.
+    """A broker in a container that a fault can end; a new start has the same files and port.
 
     Args:
         container: The container.

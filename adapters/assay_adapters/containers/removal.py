@@ -50,7 +50,7 @@ def sweep(*, mine: bool = False) -> tuple[Swept, ...]:
 
 
 def _is_abandoned(label: str) -> bool:
-    """Return whether a label (`OWNER_LABEL`) names a process of this boot of the machine that has ended."""
+    """Return whether a label (`OWNER_LABEL`) names a process that has ended since the machine's last boot."""
     found = Owner.named(label)
     return found is not None and found.has_ended
 

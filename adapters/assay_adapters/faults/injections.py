@@ -23,8 +23,8 @@ class HalvesInjection:
 
     Args:
         runner: The runner that waits and has the clock.
-        down: Ends the broker or its connections. If the fault began later than the call, it returns the fault's begin
-            in nanoseconds of the runner's monotonic clock; else None.
+        down: Ends the broker or its connections. Returns the time at which the fault began, in nanoseconds of the
+            runner's monotonic clock; None if the fault began with the call.
         heal: Brings the broker back, and waits until it answers.
         lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
     """

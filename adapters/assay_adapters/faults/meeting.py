@@ -54,7 +54,7 @@ _LOOK_NS = 2 * 10**9
 _NOTICE_NS = 250_000_000
 """The time from the members' agreement to the agreed moment, in nanoseconds: enough for all to read the file."""
 _LIMIT_NS = 300 * 10**9
-"""The longest wait for other members: longer than the steps of any scenario between two faults take."""
+"""The longest wait for other members: longer than any scenario takes between two faults."""
 
 
 class MemberState(StrEnum):
@@ -217,7 +217,7 @@ class Meeting:
         return state.broker is BrokerState.ENDING
 
     def _ended(self, state: _State) -> bool:
-        """Return whether the wait for the broker's end is over: another process has ended it, or this process must."""
+        """Return whether to wait no longer: another process has ended the broker, or this process must do so."""
         all_ready = {*state.members.values()} == {MemberState.READY}
         if state.broker is BrokerState.ENDING and all_ready and state.performer is None:
             state.performer = self._me
@@ -225,7 +225,7 @@ class Meeting:
         return state.broker is not BrokerState.ENDING
 
     def _started(self, state: _State) -> bool:
-        """Return whether the wait for the broker's start is over: another process started it, or this process must."""
+        """Return whether to wait no longer: another process has started the broker, or this process must do so."""
         if state.broker is BrokerState.DOWN and state.performer in {None, self._me}:
             state.performer = self._me
             return True

@@ -34,7 +34,7 @@ _STOP_LIMIT_S = 10
 """The time within which the proxy's thread must end, in seconds, after all connections have been cut."""
 
 Strike = Callable[[], None]
-"""A function that causes a fault, on a thread of its own; later frames of the triggering frame's direction wait."""
+"""A function that causes a fault, on its own thread; later frames in the same direction wait until it returns."""
 
 Instant = BeforeAnswer | AfterAnswer | FirstSight
 
@@ -282,7 +282,7 @@ class Proxy:
             writer.transport.abort()  # the broker ended before the proxy could connect to it
             return
         except asyncio.CancelledError:
-            writer.transport.abort()  # the proxy is closed before it could connect
+            writer.transport.abort()  # the proxy was closed before it could connect
             raise
         line = _Line(writer, to_broker)
         self._lines.add(line)
@@ -363,7 +363,7 @@ class Proxy:
         await writer.drain()
 
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
-        """Cause the faults that come before a frame; return whether any did, so that the frame is not forwarded."""
+        """Cause the faults due before a frame; return whether any was due, because the frame is then not forwarded."""
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
         sighted = tuple(passing for passing in passings if passing.key in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)

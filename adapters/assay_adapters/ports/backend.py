@@ -146,7 +146,7 @@ def client_protocol(instance: Instance) -> WireProtocol:
 
 @runtime_checkable
 class Watched(Protocol):
-    """An instance whose broker the kit does not own, so that the broker may end at any time.
+    """An instance whose broker may end at any time, for example because the user runs it.
 
     A class of instances may have the method `absence` in addition to the methods of `Instance`.
     """
@@ -157,7 +157,7 @@ class Watched(Protocol):
 
 
 class Whose(Enum):
-    """The kind of owner of a broker that has stopped answering; the outcome of the scenario depends on it."""
+    """The owner of a broker that has stopped answering; the scenario's outcome depends on the owner."""
 
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""

@@ -23,7 +23,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         platform: The platform of the queue managers.
         level: The command level of the queue managers.
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
-        own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
+        own_instance: Whether no other scenario may use the instance, except to share the fault; True with any fault.
         shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
             if the scenario needs no such fault, or if something besides the fault requires its own instance.
     """

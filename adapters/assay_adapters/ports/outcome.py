@@ -28,7 +28,7 @@ Outcome = Ok[T_co] | Refused
 def is_the_clients(error: Exception) -> bool:
     """Return whether code of the SDK raised an exception.
 
-    Code of the SDK's runners does not count, because it also raises exceptions of jobs of other parts.
+    The SDK's runners do not count, because they also raise the exceptions of other parts' jobs.
     """
     *_, (innermost, _line) = walk_tb(error.__traceback__)
     module = str(innermost.f_globals.get("__name__", ""))

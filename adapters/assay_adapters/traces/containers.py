@@ -17,7 +17,7 @@ from assay_adapters.traces.lines import few, safe, time_in
 READ_LIMIT = 5_000
 """The number of lines that are read from the end of a log."""
 _RESTARTED_NS = 10 * 10**9
-"""If more than this time is between a container's creation and its start, it was started again; in nanoseconds."""
+"""A container whose start is later than this after its creation was started again; in nanoseconds."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]

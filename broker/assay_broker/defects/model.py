@@ -48,11 +48,11 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
 
 
 def rarely(seams: Seams, every: int) -> Seams:
-    """Restrict a defect's filters, so that only each n-th of their changes of commands takes place.
+    """Restrict a defect's filters to every n-th of their changes of commands.
 
     Args:
         seams: The filters of a defect that changes commands only and has no state.
-        every: The number n: only each n-th change takes place.
+        every: The number n: only every n-th change takes place.
     """
     changes = 0
 
@@ -68,7 +68,7 @@ def rarely(seams: Seams, every: int) -> Seams:
 
 
 def made(make: Callable[[], Seams]) -> Seams:
-    """Call a function that makes filters."""
+    """Return the filters that a function makes."""
     return make()
 
 

@@ -90,7 +90,7 @@ def browses(command: Command, queue: str) -> bool:
 
 
 def rows(answer: Answer) -> Iterator[Described]:
-    """Return the messages with descriptors that an answer contains."""
+    """Return the messages in an answer, each with its descriptor."""
     return (row for row in answer.value or () if isinstance(row, Described))
 
 
@@ -148,8 +148,8 @@ def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command
 def written_down(view: View, message: Message, about: Address | None = None) -> tuple[Command, ...]:
     """Return commands that store a message on `HOLD`, for `read_back` after a restart.
 
-    In virtual time, a kill right after these commands comes before the flush, so a defect also needs the message in
-    memory to show there.
+    In virtual time, a kill right after these commands comes before their flush.  So the defect must also keep the
+    message in memory, or it would have no effect there.
 
     Args:
         view: The defect's view.
@@ -162,7 +162,7 @@ def written_down(view: View, message: Message, about: Address | None = None) -> 
 def read_back(records: Sequence[Record]) -> list[Message]:
     """Return the messages on `HOLD`, the oldest first, from the records that the queue manager reads at a start.
 
-    They are also there in a new process, which knows nothing else of the time before the start.
+    The messages are there in a new process, too, although nothing else of the time before the start is.
     """
     stored = (one for one in records if isinstance(one, MessageStored) and name_at(one.home) == HOLD.name)
     return [opened(one.message) for one in sorted(stored, key=lambda one: one.key)]

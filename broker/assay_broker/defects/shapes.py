@@ -43,7 +43,7 @@ Retell = Callable[[Sent, Answer], Answer]
 """A function that computes, from a send and the broker's answer, the answer that the sender gets."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""A function that returns the records that replace those that the store reads at a start, or those that it writes."""
+"""A function that returns the records to read at a start, or to write, in place of the given ones."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
 """A function that returns the reason code with which a send to a destination is refused; None to accept the send."""

@@ -32,8 +32,8 @@ fact                   noted at, until                              needed by th
 =====================  ===========================================  ====================================================
 
 Two pairs of facts differ only in time.  A message that a unit of work has accepted leaves `held` at once, and
-`unsettled` at the commit.  A delayed send enters its unit's `sent` with the command, and `delayed` with the broker's
-acceptance.
+`unsettled` at the commit.  A delayed send enters its unit's `sent` with the command, and enters `delayed` when the
+broker accepts it.
 
 A defect itself stores facts that no other defect needs, such as the messages that it has altered, dropped or counted.
 """
@@ -131,7 +131,7 @@ class View:
         """The time of that command in milliseconds since the epoch."""
         self._own = count(-1, -1)
         self.agent = self.own_number()
-        """A number that no client uses: that of the defect's own connection, and of its links on any connection."""
+        """A number that no client uses, for the defect's own connection and the defect's links on any connection."""
         self._connections: dict[int, Connect] = {}
         self._senders: dict[Link, Address | None] = {}
         self._receivers: dict[Link, Attach] = {}

@@ -47,7 +47,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""The headers of every answer: browsers then run no scripts in the answer, show it in no frame, and do not cache it."""
+"""The headers of every answer; they keep browsers from running its scripts, showing it in a frame, and caching it."""
 
 _STYLE = "/status.css"
 
@@ -232,4 +232,4 @@ def _head_of(scope: Scope) -> int:
 
 
 _ALWAYS = frozenset({"/health", "/ready"})
-"""Paths that the server also answers when the limit of requests under way is reached."""
+"""Paths that the server answers even when the limit of requests under way is reached."""

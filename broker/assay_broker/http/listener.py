@@ -143,7 +143,7 @@ class HttpListener:
 
     @property
     def address(self) -> tuple[str, int]:
-        """The IP address and port on which the listener listens, also after its end.
+        """The IP address and port on which the listener listens, or listened before it was closed.
 
         Raises:
             RuntimeError: The listener has not been started.

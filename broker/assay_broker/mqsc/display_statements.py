@@ -1,4 +1,4 @@
-"""The readers of DISPLAY and SET AUTHREC, and the table of the readers of all commands."""
+"""The functions that read DISPLAY and SET AUTHREC, and the table of such functions for all commands."""
 
 from __future__ import annotations
 

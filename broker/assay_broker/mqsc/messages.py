@@ -1,4 +1,4 @@
-"""The messages of answers, with IBM MQ's identifiers and our own sentences.
+"""The texts of the answers to MQSC commands, with IBM MQ's identifiers and our own sentences.
 
 If no public document names IBM MQ's identifier, the kit uses an identifier of its own; ``docs/mqsc.md`` lists these.
 """

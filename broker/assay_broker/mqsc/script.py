@@ -111,7 +111,7 @@ def run_script(script: str, ask: Ask, host: Host) -> ScriptAnswer:
 
 
 def statements(script: str, host: Host) -> Iterator[Statement]:
-    """Yield the statements of a script that is known to be valid, such as `default.mqsc`.
+    """Yield the statements of a script that must be valid, such as `default.mqsc`.
 
     Args:
         script: The script's text.

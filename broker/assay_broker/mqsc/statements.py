@@ -1,4 +1,4 @@
-"""The readers of commands about objects, which check a command's parameters and return a statement for the core.
+"""Readers of commands about objects: each checks a command's parameters and returns a statement for the core.
 
 A reader finds every mistake that does not depend on the queue manager's objects: unknown words, repeated parameters,
 and values that are never valid.  Its error names the position of the wrong word.
@@ -276,7 +276,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
     Args:
         parameters: The parameters.
-        slots: For each other form of a parameter, the usual form: ``SHARE`` for ``NOSHARE``.
+        slots: Maps the NO form of a parameter to its usual form: ``NOSHARE`` to ``SHARE``.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.

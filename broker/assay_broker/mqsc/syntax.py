@@ -107,7 +107,7 @@ class Parameter(Struct, frozen=True):
         return first
 
     def several(self) -> tuple[Given, ...]:
-        """Return the parameter's values, of which it must have at least one.
+        """Return the parameter's values, at least one.
 
         Raises:
             MqscFaultError: The parameter has no value, or an empty value.

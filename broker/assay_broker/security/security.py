@@ -22,7 +22,7 @@ class Security(Struct, frozen=True):
     queue manager checks the authority records of the user's name.
 
     Args:
-        users: The users; None if clients need not log in.
+        users: The users; None if clients connect without a login.
         tls: The TLS context; None for connections without TLS.
         clear_passwords: Whether clients on other machines may also send passwords without TLS.  This is meant for a
             private network of containers.
@@ -34,15 +34,15 @@ class Security(Struct, frozen=True):
 
     @property
     def anonymous(self) -> bool:
-        """Whether clients need not log in."""
+        """Whether clients connect without a login."""
         return self.users is None
 
     def mechanisms(self, *, private: bool) -> tuple[str, ...]:
         """Return the SASL mechanisms to offer, the best first.
 
         Args:
-            private: Whether the client may send its password in clear text (see `is_private`). If not, the server does
-                not offer PLAIN. It still offers SCRAM, which never sends the password.
+            private: Whether the client may send its password in clear text (see `is_private`). Only then does the
+                server offer PLAIN. It always offers SCRAM, which never sends the password.
         """
         if self.users is None:
             return (ANONYMOUS,)

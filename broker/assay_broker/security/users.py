@@ -118,7 +118,7 @@ class Users:
     def check(self, user: str, password: str) -> bool:
         """Return whether a user has this password; an unknown user and a wrong password take the same time.
 
-        The server stores a keyed hash of each right password, so only the first login with it needs the slow hashing.
+        A keyed hash of each accepted password stays in memory, so only the first login needs the slow hashing.
         Any thread may call this.
         """
         if self.remembers(user, password):
@@ -216,7 +216,7 @@ def _usable(name: str) -> str:
 def _stored_key(password: str, kept: ScramKeys) -> bytes:
     """Return the stored key of a password, made with the salt and iterations of a user's keys.
 
-    A password that no client may send gets the key of the empty password, which no user has.
+    A password that no client may send gets the key of the empty password, which is no user's password.
     """
     try:
         octets = str(saslprep(password)).encode()

@@ -27,7 +27,7 @@ LIMITS = tuple(one.name for one in fields(Settings) if one.name.startswith("max_
 
 _HIGHEST_LIMIT = 2**31 - 1
 _LOWEST_LIMITS: Mapping[str, int] = {"max_frame": 512, "max_performative": 512, "login_ms": 1_000, "max_name_bytes": 48}
-"""The lowest values of limits below which no client could connect; other limits must be at least 1.
+"""The lowest values of the limits that could keep all clients from connecting; other limits must be at least 1.
 
 AMQP 1.0 demands that a peer accepts frames of 512 octets (2.4.1).  The client's open and attach must fit into a
 performative.  The server must hash a password within the time for the login.  A client id may be a UUID, and a queue's

@@ -1,7 +1,7 @@
 """The log of a server: one event on each line of standard error, as text or as JSON.
 
 The modules of this package log through the standard library.  structlog writes their events and the warnings of asyncio
-and uvicorn.  The log shows only names from a client's data, shortened and without control characters, so that no client
+and uvicorn.  Of a client's data, the log shows names only, shortened and without control characters, so that no client
 can forge a line.
 """
 

@@ -55,7 +55,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         platform: The platform whose rules the queue manager follows.
         opmode: The OPMODE, which matters on z/OS only.
         defect: The name of a defect; None for none.
-        variant: The name of a tolerated variant (`assay_broker.variants`); None for the reference broker as it is.
+        variant: The name of a tolerated variant (`assay_broker.variants`); None for the broker without a variant.
         limits: Limits of the queue manager, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: Limits of the AMQP listener, by the names of `assay_broker.amqp.limits.AmqpLimits`.
         stomp_limits: Limits of the STOMP listener, by the names of `assay_broker.stomp.limits.StompLimits`.

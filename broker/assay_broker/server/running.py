@@ -1,4 +1,4 @@
-"""The run of a server by a command: signals, the limits of the process, and the ready file."""
+"""Runs a server for a command: handles signals, the process's limits and the ready file."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class SocketOwner(Protocol):
     runner: Runner
     security: Security
     passwords: PasswordChecks | None
-    """Checks passwords; None if clients need not log in."""
+    """Checks passwords; None if clients connect without a login."""
     login: Deadlines
     """The deadlines for the clients' logins."""
     closing: Deadlines
@@ -95,7 +95,7 @@ class ClientSocket(asyncio.BufferedProtocol):
 
     @abstractmethod
     def freed(self) -> None:
-        """Continue, because the client has read output or memory is free again."""
+        """Resume the work for the client, because it has read output or memory is free again."""
 
     @abstractmethod
     def expel(self, why: str) -> None:
@@ -118,7 +118,7 @@ class ClientSocket(asyncio.BufferedProtocol):
 
         Args:
             transport: The socket's transport.
-            parted: Whether the client sends no more.  If not, only the server's side is closed, because a close
+            parted: True if the client sends no more.  If False, only the server's side is closed, because a close
                 with unread input would reset the TCP connection.
         """
         self._finished = True
@@ -173,7 +173,7 @@ class ClientSocket(asyncio.BufferedProtocol):
         return False
 
     def resume_writing(self) -> None:
-        """Resume reading, and continue, because the client has read enough output."""
+        """Resume reading, and call `freed`, because the client has read enough output."""
         if self._paused:
             self._paused = False
             self._read_on()
@@ -198,7 +198,7 @@ class ClientSocket(asyncio.BufferedProtocol):
             transport.resume_reading()
 
     def _pause_if_stuck(self, transport: asyncio.Transport) -> None:
-        """Stop reading from the client if too much output waits for it to read."""
+        """Stop reading from the client if it leaves too much output unread."""
         if not self._paused and transport.get_write_buffer_size() > self._socket_limits.stuck:
             self._paused = True
             transport.pause_reading()

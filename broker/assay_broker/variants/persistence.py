@@ -103,7 +103,7 @@ def _keeps_for_returned_only() -> Seams:
 
 
 def _may_be_persistent(put: Put, view: View) -> bool:
-    """Return whether a publication may be persistent, by its durable header or by the DEFPSIST of some object."""
+    """Return whether a publication may be persistent: by its durable header, or else by any object's DEFPSIST."""
     by_default = any(said.get("DEFPSIST") == "YES" for said in view.objects.values())
     return put.message.durable is True or (put.message.durable is None and by_default)
 

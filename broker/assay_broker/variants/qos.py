@@ -56,10 +56,10 @@ def _recognizes_repeated() -> Seams:
 
 
 def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
-    """Return filters that reverse the order of deliveries that leave in one turn for one MQ Light subscription.
+    """Return filters that reverse the order of one turn's deliveries to an MQ Light subscription.
 
     Args:
-        hit: Returns whether the filters reverse a delivery.
+        hit: Chooses the deliveries.
     """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
@@ -94,7 +94,7 @@ def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...]
 
 
 def _notices_late() -> Seams:
-    """Return filters that keep the client id of a lost connection in use for a second, as after a late detection."""
+    """Return filters that keep a lost connection's client id in use for a second, as if the loss was noticed late."""
     since: dict[str, tuple[int, int]] = {}
 
     def freed(now_ms: int) -> tuple[Command, ...]:

@@ -62,8 +62,8 @@ _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
     """Check whether a broker answers: open a connection with a session, and close it.
 
-    The answer to the session shows that the broker keeps the connection open. A broker may end a connection just after
-    it has opened the connection; without the session, the client's close could cross with this end and hide it.
+    The answer to the session shows that the broker keeps the connection open. A broker may close a connection just
+    after opening it. Without the session, the two closes could cross, and the kit would not notice the broker's close.
 
     Args:
         driver: The driver of the protocol.
@@ -185,7 +185,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance that the module's docstring names.
+        """Return the shared instance; for a scenario with faults, the instance by the list at the top of this module.
 
         Raises:
             BackendError: The instance cannot be started.
@@ -258,7 +258,7 @@ class ProductBackend(AmqpBackend):
         return self._instance(behind, port, self._cut.faults(), self._cut.history, silence=silence)
 
     def _silence_of_shared(self, endpoint: Endpoint, port: int | None) -> Callable[[], Silence | None] | None:
-        """Return the function that checks the shared broker after a scenario; None if no new start is possible."""
+        """Return the function that checks the shared broker after a scenario; None if the kit cannot start it again."""
         if self._meetings is None or port is None:
             return None
         if self._shared_broker is None:

@@ -33,8 +33,8 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: The faults that a scenario can cause; None for a shared instance.
         history: The kit's actions on the broker, such as kills; None for a shared instance.
         leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
-        silence: Checks the broker, and returns a `Silence` if the broker has stopped answering, else None. None for no
-            check.
+        silence: Checks the broker, and returns a `Silence` if the broker has stopped answering. Without this function,
+            `revive` checks nothing.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ class Mbeans:
         return Ok(found.value[0])
 
     def queues(self, name: str) -> Outcome[tuple[str, ...]]:
-        """Return the names of the MBeans of the queues with this name; empty if the broker has no such queue."""
+        """Return the names of the MBeans for a queue's name; empty if the broker has no such queue."""
         return self.jolokia.search(self._queue(name))
 
     def run_on_queue(self, name: str, operation: str) -> Outcome[None]:

@@ -87,8 +87,8 @@ class JointPlace:
                 self._proxy = Proxy(place.port)
                 self._proxy.start()
             self._proxy.broker = place.port
-            self._proxy.open()  # a fault that failed has left it shut
-        except BaseException:  # Ctrl-C, too: the other members would wait for this one
+            self._proxy.open()  # a fault that failed may have left it shut
+        except BaseException:  # Ctrl-C, too: the meeting's other scenarios would wait for this one
             self.meeting.leave()
             raise
         return self._proxy
@@ -156,7 +156,7 @@ class SharedPlace:
 
 
 class _JointBroker:
-    """A joint container, in the form that faults need to end and restart it (`assay_adapters.faults.proxied`)."""
+    """A container of a meeting, with the methods of `assay_adapters.faults.proxied.Stoppable`."""
 
     def __init__(self, container: Container, meeting: Meeting) -> None:
         self._container = container

@@ -1,4 +1,4 @@
-"""A client of a product's REST interface: its objects by their paths over HTTP, in JSON."""
+"""A client of a product's REST interface: reads and changes the broker's objects by their paths, in JSON."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 A broker may stop answering by itself: Broker-J does so if a subscriber closes its link at the moment of a commit
 (`docs/findings.md`).  Without a new start, all later scenarios on this broker would fail or time out.
 
-The processes of a run share one broker.  A process that starts the broker again adds 1 to a count in a file when this
-start begins, and 1 when it ends, and locks the file in between.  So the count grows during every scenario that overlaps
-a new start.  This table decides, for a scenario that has ended:
+The processes of a run share one broker.  A process that starts the broker again locks a file with a count, and adds 1
+to the count before the start and 1 after it.  So the count grows during every scenario that overlaps such a start.
+This table decides, for a scenario that has ended:
 
 =========================================  =================================  ====================================
 the broker                                 the result for the scenario        what the process does
@@ -81,7 +81,7 @@ class SharedBroker:
         self._runner = runner
 
     def starts(self) -> int:
-        """Return the count of the begins and ends of new starts, by all processes of the run."""
+        """Return the count in the file, to which all processes of the run add."""
         return self._counter.stat().st_size if self._counter.exists() else 0
 
     def check(self, starts: int) -> Silence | None:

@@ -1,4 +1,4 @@
-"""Products with clients over STOMP: their capabilities, from those of the same products over AMQP."""
+"""Products with clients over STOMP; their capabilities are derived from those of the same products over AMQP."""
 
 from __future__ import annotations
 

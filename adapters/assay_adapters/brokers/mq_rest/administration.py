@@ -49,8 +49,8 @@ class RestAdmin:
     Args:
         rest: The queue manager's REST interface.
         turn: Starts (True) or stops (False) the queue manager; None if the kit can neither start nor stop it.
-        on_use: Whether to request the reference broker's extension by which it displays a queue that does not exist
-            yet, with the attributes that the queue would get on its first use.
+        on_use: Whether `inspect` also shows a queue that does not exist yet, with the attributes that its first use
+            would give it. This is an extension of the reference broker.
     """
 
     def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None, *, on_use: bool = True) -> None:

@@ -267,7 +267,7 @@ class UrlBackend(AmqpBackend):
         return self._at(self._shared.broker.client_port, self._shared.log)
 
     def _at(self, port: int, log: str | None) -> Place:
-        """Return the broker that scenarios share; another process may have started it."""
+        """Return an instance of the shared broker at a port; another process may have started the broker."""
         endpoint = structs.replace(self._local(port), log=log)
         trace = self._trace(log, None, port)
         return self._place(endpoint, lambda: self._look(port), port=port, log=log, trace=trace)

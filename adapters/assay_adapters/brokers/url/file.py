@@ -154,7 +154,7 @@ class _Converter:
 
 
 def _strangers(kind: object, value: object) -> dict[str, str]:
-    """Return the words of a list, or keys of a table, that the enumeration in `kind` lacks, each with an error text."""
+    """Return the words of a list or keys of a table that are unknown to the enumeration in `kind`, with error texts."""
     names = next((one for one in _members(kind) if isinstance(one, type) and issubclass(one, StrEnum)), None)
     if names is None or not isinstance(value, list | dict):
         return {}

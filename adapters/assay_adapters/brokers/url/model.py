@@ -94,7 +94,8 @@ class ProcessTable(Struct, frozen=True, kw_only=True, rename="kebab"):
     """``[process]``: the broker as a process.
 
     Args:
-        start: The command that starts the broker; with ``{port}`` and ``{data}`` in it, the kit starts its own brokers.
+        start: The command that starts the broker. If it contains ``{port}``, the kit starts its own brokers, and fills
+            in ``{port}`` and ``{data}``.
         stop: The command that stops the broker normally; empty for SIGTERM.
         kill: The command that ends the broker at once; empty for SIGKILL.
         pid_file: The file with the broker's process id.
@@ -118,7 +119,7 @@ PORT, DATA = "{port}", "{data}"
 
 
 def data_beside(log: Path) -> Path:
-    """Return the folder of a broker's data, which is beside the broker's log if the kit has started its process."""
+    """Return the data folder of a broker that the kit has started as a process, from the path of the broker's log."""
     return log.with_name("data")
 
 

@@ -34,7 +34,7 @@ Look = Callable[[int], Opened | Refused]
 
 
 class OwnProcess:
-    """A broker that the kit starts; it keeps its port and its folder when a fault ends it and the kit starts it again.
+    """A broker that the kit starts; its port and its folder stay the same when the kit starts it again after a fault.
 
     Args:
         table: The commands.

@@ -117,8 +117,7 @@ class ProgramAdmin:
         table: The file's table about the program.
         folder: The folder in which the program runs.
         port: The port of a broker that the kit has started; None for a broker that ran already.
-        log: The log file of a broker that the kit has started, whose folder also has the broker's data; None for a
-            container.
+        log: The log file of a broker that the kit has started; the broker's data is beside it. None for a container.
     """
 
     def __init__(

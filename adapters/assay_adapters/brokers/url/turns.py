@@ -17,7 +17,7 @@ class Turn:
 
     Args:
         url: The broker's URL.
-        alone: Whether no other scenario may use the broker during this turn.
+        alone: Whether only this scenario may use the broker during the turn.
     """
 
     def __init__(self, url: str, *, alone: bool) -> None:

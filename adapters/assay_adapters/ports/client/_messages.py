@@ -49,8 +49,9 @@ class Draft(Struct, frozen=True, kw_only=True):
         own_mode: The JMSDeliveryMode that is set on the message object before the send; it has no effect (PD-04).
         reused: Whether to send the message object of the producer's last send again, with this key and body; a client
             without message objects ignores it.
-        received: The handle of a message that the connection has received and not settled. The client sends its
-            object again, with this key and body; a client without message objects ignores it. None for a new object.
+        received: The handle of a message that the connection has received and not settled. The client sends that
+            message's object, with this key and body; a client without message objects ignores it. None for a new
+            object.
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.

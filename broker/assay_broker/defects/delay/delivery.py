@@ -296,7 +296,7 @@ def _needs_staging(put: Put, target: Address, now_ms: int, view: View) -> Mqrc |
 
 @defect(written, "plain-messages-not-stored", "DD-03", "PD-20")
 def _not_stored(record: Record) -> tuple[Record, ...]:
-    """The broker does not write messages without properties to disk."""
+    """The broker does not write a message to disk if the message has no properties."""
     return () if isinstance(record, MessageStored) and not record.message.properties else (record,)
 
 

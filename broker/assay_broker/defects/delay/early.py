@@ -287,7 +287,7 @@ def _one_delay_for_all(put: Put, _target: Address, now_ms: int, view: View) -> C
 
 @defect(puts, "plain-messages-undelayed", "DD-02")
 def _undelayed(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """The broker does not delay messages without properties."""
+    """The broker delivers a delayed message at once if the message has no properties."""
     plain = not put.message.properties and put.message.delivery_time_ms is not None
     return undelayed(put) if plain else None
 

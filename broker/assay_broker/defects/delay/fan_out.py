@@ -54,7 +54,7 @@ def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> A
 
 
 def _further(put: Put, copies: int, view: View) -> Commands | None:
-    """Return a send, followed by sends of copies of its message to a queue without a receiver; None for 0 copies."""
+    """Return a send and `copies` more sends of its message, to a queue without a receiver; None for 0 copies."""
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 

@@ -138,7 +138,7 @@ def arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
 
 
 def commands_with_announced_queues(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
-    """Make filters that rewrite commands by means of the clustered queues that other queue managers have announced.
+    """Make filters that rewrite commands, given the clustered queues that other queue managers have announced.
 
     Args:
         rewrite: Rewrites a command; its last argument holds the names of these queues.

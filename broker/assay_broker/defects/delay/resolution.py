@@ -40,7 +40,7 @@ def _once(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(commands, "arrived-follows-alias", "DD-50")
 def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When an alias gets a new target, the messages that the alias led to the old target move to the new target."""
+    """When an alias gets a new target, the messages that came to its old target through it move to the new target."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS:
         return None
@@ -172,7 +172,7 @@ def _with(command: FromMember, parcel: Carry, message: Message) -> Commands:
 
 @defect(commands_with_announced_queues, "sent-on-once-the-name-is-defined", "DD-50")
 def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Commands | None:
-    """If a clustered queue's name is defined locally during a delay, the message goes to the other queue manager."""
+    """If a clustered queue's name is defined locally during a delay, the message still goes to the clustered queue."""
     change = command.change if isinstance(command, Administer) else None
     if not isinstance(change, DefineObject) or change.name not in known:
         return None

@@ -68,7 +68,7 @@ def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fal
         twice: Whether a restart delivers them twice.
         topic: Whether publications are stored; False for messages to queues.
         delayed: Whether delayed messages are stored; False for undelayed messages.
-        in_unit: True to store only messages of units of work, also those for a waiting receiver of a queue.
+        in_unit: True to store only messages of units of work; False to store none for a queue with a receiver.
     """
     stored: set[str] = set()
 

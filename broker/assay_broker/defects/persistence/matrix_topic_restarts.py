@@ -1,4 +1,4 @@
-"""Defects with messages of subscriptions, many of which show only after a restart (PD-27 to PD-34)."""
+"""Defects with messages of subscriptions; many of these defects show only after a restart (PD-27 to PD-34)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _replays_unclaimed() -> Seams:
 
 @defect(made, "committed-publication-kept", "PD-34")
 def _keeps_committed() -> Seams:
-    """If a topic has no subscriber, the broker keeps what a unit of work published for the next non-durable one."""
+    """If a topic has no subscriber, the next non-durable subscriber gets what a unit of work published earlier."""
     kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

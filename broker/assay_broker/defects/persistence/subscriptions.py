@@ -1,4 +1,4 @@
-"""Defects of the identity of a subscription, and of the choice of its messages (PD-10 to PD-12)."""
+"""Defects in the identity of a subscription and in the choice of its messages (PD-10 to PD-12)."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | N
 def _never_deleted() -> Seams:
     """The broker never deletes a non-durable subscription, and continues to store messages for it.
 
-    In place of each receiver that leaves, the defect attaches a receiver of the defect, which grants no credit.
+    In place of each receiver that leaves, the defect attaches a receiver of its own, which grants no credit.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -206,12 +206,12 @@ def _never_deleted() -> Seams:
 
 
 def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
-    """Add commands that end further receivers to a command that ends receivers.
+    """Let a command that ends receivers end further receivers, too.
 
     Args:
         command: The command.
         view: The defect's view.
-        others: Decides whether the second receiver, which would stay, ends with the first receiver, which leaves.
+        others: Returns whether the second receiver ends, too, when the first receiver leaves.
     """
     left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
     taken = [
@@ -303,7 +303,7 @@ def _hidden_by_pattern(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(deliveries, "no-local-hears-nobody", "PD-11")
 def _hears_nobody(delivery: Deliver, view: View) -> Deliver | None:
-    """A subscriber with noLocal gets no messages at all, even from other connections."""
+    """A subscriber with noLocal gets no messages at all, not even from other connections."""
     receiver = view.receiver(delivery)
     return None if receiver is not None and receiver.no_local else delivery
 

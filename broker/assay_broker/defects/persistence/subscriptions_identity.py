@@ -142,7 +142,7 @@ def _asked_in_vain() -> Seams:
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """A client that unsubscribes a name that it does not use ends another client's subscription of this name."""
+    """If a client unsubscribes a name that it does not use, another client's subscription of this name ends."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 
@@ -202,7 +202,7 @@ def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> 
 
 @defect(made, "unit-reaches-one-namesake", "PD-16")
 def _one_namesake() -> Seams:
-    """A message of a unit of work reaches only one of several clients' subscriptions of the same name."""
+    """If several clients' subscriptions have the same name, only one of them gets the messages of a unit of work."""
     in_units: set[str | None] = set()
     first: dict[tuple[str | None, str | None], str | None] = {}
 

@@ -1,4 +1,4 @@
-"""Defects of a queue's consumers, which share its messages (PD-18)."""
+"""Defects in how the consumers of a queue share its messages (PD-18)."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _of_levels(choose: Callable[[Address, list[bool]], bool | None]) -> Seams:
 
 @defect(puts, "defpsist-where-the-pattern-begins", "QS-33")
 def _of_the_pattern(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """For a subscriber to a pattern, the DEFPSIST of the topic before the pattern's first wildcard decides."""
+    """Messages for a pattern's subscriber take the DEFPSIST of the topic before the pattern's first wildcard."""
     if put.message.durable is not None:
         return None
     wide = (

@@ -33,7 +33,7 @@ _LARGE = 65_536
 
 @defect(commands, "plain-messages-gone-with-receiver", "QS-09")
 def _gone_with_receiver(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a receiver ends, the broker does not redeliver its unacknowledged messages without properties."""
+    """When a receiver ends, its unacknowledged messages that have no properties are lost."""
     if not isinstance(command, Detach | Disconnect):
         return None
     return accepted(command, view, lambda _attach, one: _is_plain(one))

@@ -40,7 +40,7 @@ def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 
 def _ever(*, clean: bool) -> Seams:
-    """Make filters that remove the time to live of a connection's subscriptions when the connection ends in one way.
+    """Make filters that remove the time to live of subscriptions when their connection ends in a given way.
 
     Args:
         clean: True for connections that a client closed; False for lost connections.
@@ -56,7 +56,7 @@ def _ever(*, clean: bool) -> Seams:
 
 
 def _from(first: Callable[[Command, View], list[Opened]]) -> Seams:
-    """Make filters by which the time to live begins at the first event of some kind.
+    """Make filters by which the time to live begins at the first event of a given kind.
 
     Args:
         first: Returns the subscriptions for which a command is such an event.

@@ -63,7 +63,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         body: The JSON schemas of the request's body by media type; empty for a request without a body.
         replies: The answers of an operation that succeeds.
         faults: The HTTP statuses of an operation that fails.
-        everybodys: Whether clients need not log in for the operation.
+        everybodys: Whether clients may use the operation without a login.
     """
 
     name: str

@@ -144,7 +144,7 @@ def one_command(text: str) -> SourceCommand:
 
 
 def _texts(answer: CommandAnswer) -> Iterator[dict[str, object]]:
-    """Yield an item for each object that a DISPLAY shows; a refusal's item also has its position in the command."""
+    """Yield one item for each object of a DISPLAY, else one item; a refusal's item has the column of the mistake."""
     refused = answer.refused
     if refused is not None:
         yield {
@@ -290,7 +290,7 @@ def _bare(keyword: str, *, said: bool) -> str:
 
 
 def _folded(value: str) -> str:
-    """Return a list of words, separated by commas, in upper case; quote each entry that is not a word of MQSC."""
+    """Return a comma-separated list with its MQSC words in upper case, and its other entries in quotes."""
     words = [word.strip() for word in value.split(",")]
     return ",".join(word.upper() if _WORD.fullmatch(word) else _quoted(word) for word in words)
 

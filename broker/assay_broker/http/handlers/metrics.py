@@ -26,7 +26,7 @@ _PER_QUEUE = {
     "assay_queue_receivers": ("Receivers that have a queue open.", "IPPROCS"),
     "assay_queue_senders": ("Senders that have a queue open.", "OPPROCS"),
 }
-"""The metrics of each queue: their description and the attribute of the queue that they show, by name."""
+"""For each metric of a queue, by the metric's name: its description, and the queue's attribute whose value it has."""
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 
 

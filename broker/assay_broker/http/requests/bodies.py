@@ -72,7 +72,7 @@ class BodyReader:
         """Read the whole body of a request.
 
         Raises:
-            HttpProblem: The body is too long, or did not arrive in time.
+            HttpProblem: The body is too long or late, or the bodies of all requests exceed their limit.
             ClientDisconnect: The client has disconnected.
         """
         announced = request.headers.get("content-length", "")

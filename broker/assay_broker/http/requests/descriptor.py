@@ -35,7 +35,7 @@ LEFT_OUT = "assay-properties-left-out"
 
 _HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
 _OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
-"""The beginnings of headers that describe a message."""
+"""The prefixes of the names of headers that describe a message."""
 
 LONGEST_EXPIRY_MS = 99_999_999_900
 AS_DESTINATION = "asDestination"
@@ -262,7 +262,7 @@ def _written(name: str, value: Property) -> str | None:
 
 
 def shown_id(version: Version, digits: object) -> str:
-    """Return an id in the form in which answers of this version show ids.
+    """Return an id in the form that it has in answers of this version.
 
     Args:
         version: The version of the interface.

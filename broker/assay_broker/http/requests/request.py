@@ -138,7 +138,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         """Read the request's body.
 
         Raises:
-            HttpProblem: The body is too long, or did not arrive in time.
+            HttpProblem: The body is too long or late, or the bodies of all requests exceed their limit.
         """
         return await self.reader.read(self.http)
 

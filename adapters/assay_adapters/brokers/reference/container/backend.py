@@ -1,9 +1,9 @@
 """The reference broker in containers, from the published image.
 
-A broker has its own container if many scenarios share it, if a scenario kills it at a certain answer, or if a scenario
-searches its files. A kill then ends the whole container. All other brokers, and all brokers that the kit controls from
-inside, are processes in one container of the same image (`assay_adapters.brokers.reference.container.fork_server`), and
-a kill ends the broker's process.
+A broker has its own container if many scenarios share it. On distributed platforms, so has a broker that a scenario
+kills at a certain answer, or whose files a scenario searches. A kill then ends the whole container. All other brokers,
+and all brokers that the kit controls from inside, are processes in one container of the same image
+(`assay_adapters.brokers.reference.container.fork_server`), and a kill ends the broker's process.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ a kill of its whole container.
 
 
 class ContainerBroker:
-    """A broker in its own container; it keeps container, volume and ports when it is killed and started again.
+    """A broker in its own container; container, volume and ports stay the same after a kill and a new start.
 
     Args:
         arguments: The arguments of ``assay broker``.

@@ -166,7 +166,7 @@ class ReferenceFaults:
             hook(key)
 
     def _at_answer(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
-        """Cause the fault when the first queue manager answers the send of the message with this key."""
+        """Cause the fault once, as soon as any queue manager answers the send of the message with this key."""
 
         def hook(message: Message) -> None:
             if key_of(message) == key:

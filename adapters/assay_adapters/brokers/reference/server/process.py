@@ -153,7 +153,7 @@ class ServerProcess:
 
     @property
     def cut_power(self) -> Callable[[], None] | None:
-        """A function that kills the process and discards what its store has not flushed; None if the kit cannot."""
+        """A function that kills the process and discards its unflushed writes; None if the kit cannot do this."""
         return self._cut_power if self._can_lose_power else None
 
     def _cut_power(self) -> None:

@@ -37,7 +37,7 @@ def _options_used_up(described: Described) -> Described:
 
 @defect(puts, "missing-correlation-id-filled-in", "DD-85")
 def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """A report with MQRO_PASS_CORREL_ID on a message without a correlation id gets the message id in its place."""
+    """With MQRO_PASS_CORREL_ID, a report on a message without a correlation id has the message id as correlation id."""
     message = put.message
     if message.correlation_id is not None or Mqro.PASS_CORREL_ID not in options(message):
         return None

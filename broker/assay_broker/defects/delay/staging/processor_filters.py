@@ -70,7 +70,7 @@ def moved_when(view: View, now_ms: int, *, due: bool = False) -> Commands:
 
 
 def early_when(view: View, now_ms: int) -> Commands:
-    """Return commands that move the staged messages whose delay is not over to their targets."""
+    """Return commands that move staged messages to their targets before the end of their delay."""
     early = [one for one in view.delayed.values() if one.due_ms > now_ms]
     unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
     return (Connect(view.agent, None), *unstaged, *moved_when(view, now_ms)) if early else ()

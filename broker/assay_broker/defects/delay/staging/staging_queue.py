@@ -43,7 +43,7 @@ _HOUR_MS = 3_600_000
 
 
 def _counting(answer: Answer, queue: str, further: int) -> Answer:
-    """Add a number of messages to the CURDEPTH of a queue in an answer."""
+    """Add a number to the CURDEPTH that an answer shows for a queue."""
     value = tuple(
         replace(row, attributes={**row.attributes, "CURDEPTH": row.number("CURDEPTH") + further})
         if isinstance(row, Definition) and row.name == queue and "CURDEPTH" in row.attributes

@@ -50,7 +50,7 @@ _NOT_AS_ASKED = 1
 
 
 def main() -> None:
-    """Read requests to fork servers from standard input (or a Unix socket), and carry them out until it ends."""
+    """Carry out the requests from standard input, or from a Unix socket, until the stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
     gc.freeze()  # otherwise garbage collections in forks write to shared pages, which the kernel must copy
