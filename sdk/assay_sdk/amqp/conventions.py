@@ -1,4 +1,4 @@
-"""Conventions of AMQP 1.0 brokers: rules that a client must follow, and that a broker does not send in its open."""
+"""Conventions of AMQP 1.0 brokers: rules that a client must follow and that the broker's *open* frame does not name."""
 
 from __future__ import annotations
 
