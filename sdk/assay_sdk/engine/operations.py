@@ -50,7 +50,7 @@ class Awaited(Protocol):
 
 
 class Wait:
-    """A wait of an operation.
+    """A wait that an operation yields: for a value or an error, and at most until a given time.
 
     Args:
         pending: The operation continues when this value or error is set.
