@@ -133,7 +133,7 @@ class Axis:
         """Return whether all delays of the harness are known, and last at most `HELD_UP_NS` in a span.
 
         A delay counts as a whole if a part of it lies in the span.  The span ends `CATCHING_UP_NS` after `until`,
-        because a consumer may ask for messages only just after its watch begins.
+        because a consumer may begin to ask for messages shortly after its watch begins.
         """
         ends = ((self.at(late), late) for late in self.history.delays)
         inside = (late for end, late in ends if end > since and end - late.held_ns < until + CATCHING_UP_NS)

@@ -131,7 +131,7 @@ class SettledCopy(Struct, frozen=True):
 
         Args:
             rule: The id of the rule.
-            margin: How long after the moment no fault may have begun, in nanoseconds.
+            margin: The time after the moment in which no fault may have begun, in nanoseconds.
         """
         found = []
         if rule != "QS-08":
@@ -196,8 +196,8 @@ def settled_copies(story: Story, rule: str, settled_ns: int) -> Iterator[Settled
     Args:
         story: The events of the scenario.
         rule: The id of the rule: QS-03, QS-06, QS-07 or QS-08.
-        settled_ns: How long after the answer to its send a message must be undisturbed by faults, in nanoseconds; a
-            client could otherwise have sent it again.
+        settled_ns: The time after the answer to its send in which no fault may affect a message, in nanoseconds; after
+            a fault, a client could send it again.
     """
     facts = Facts(story)
     for send in story.sends:

@@ -74,7 +74,7 @@ def result_of(pending: Pending[T]) -> Operation[T]:
     """Wait for a pending value and return it.
 
     Raises:
-        RefusedError: The command that the value answers was refused.
+        RefusedError: The command that `pending` answers was refused.
     """
     if not pending.done:
         yield Wait(pending)
