@@ -1,4 +1,4 @@
-"""Journals, claims and verdicts: the evidence of a run, and how it is judged."""
+"""Records the events of a run in journals, reads the journals, and computes verdicts from them."""
 
 from __future__ import annotations
 

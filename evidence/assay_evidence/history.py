@@ -71,8 +71,8 @@ def distance(later: Event, earlier: Event) -> Distance:
 def follows(event: Event, other: Event) -> bool:
     """Return whether `event` comes after `other`.
 
-    For events with the same time, the sequence numbers decide if they have one writer. If they have two writers, the
-    function returns True in both orders.
+    If two events of one writer have the same time, their sequence numbers decide. If two events of different writers
+    have the same time, the function returns True in both orders.
     """
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
@@ -260,7 +260,7 @@ class History:
         return next((answer for answer in answers if answer is not None and answer.refused is not None), None)
 
     def confirmed(self, send: Call) -> Return | None:
-        """Return the answer by which the broker took charge of a message; None without such an answer.
+        """Return the answer with which the broker became responsible for a message; None without such an answer.
 
         It is the answer to the send or, if the send was part of a unit of work, the answer to the unit's commit.
         """

@@ -366,7 +366,7 @@ def _late_ns(trace: list[AnyEvent]) -> int:
 
 
 def _are_placed(trace: list[AnyEvent]) -> bool:
-    """Return whether the journal has the time of every delay of the harness that is long enough to affect a claim."""
+    """Return whether the journal says when each long delay of the harness happened."""
     return all(end.longest_ns is not None or not end.late_ns for end in _of_kind(trace, ScenarioEnd))
 
 

@@ -35,7 +35,7 @@ class Subject(Struct, frozen=True, order=True):
             the subscription or consumer that holds the copy.
         outcome: Whether the pair kept the rule with this subject.
         figure: The number that decides: nanoseconds or a count of messages, as the invariant defines it.
-        ref: The reference (``writer:seq``) of the event that stands for the subject.
+        ref: The reference (``writer:seq``) of one event of the subject, such as a send; the invariant chooses it.
     """
 
     rule: str

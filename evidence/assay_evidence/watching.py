@@ -1,9 +1,9 @@
 """Watches: the times in which a consumer could have received a message.
 
-All times are nanoseconds after one origin event.  The time of a fault does not count as watched.  While the machine
-holds up the harness, messages may arrive that the harness notes only afterwards. So the time of a delay does not count
-as silence, and an event that the harness notes during the delay or shortly after it may have happened at the delay's
-begin.
+All times are nanoseconds after one origin event.  The time of a fault does not count as watched.  While a busy machine
+delays the harness, the harness notes arriving messages only afterwards.  So the time of the delay does not count as
+silence.  An event that the harness notes during the delay, or shortly after it, may have happened when the delay
+began.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Axis:
         """Return whether all delays of the harness are known, and last at most `HELD_UP_NS` in a span.
 
         A delay counts as a whole if a part of it lies in the span.  The span ends `CATCHING_UP_NS` after `until`,
-        because a consumer may ask for messages only just after its watch begins.
+        because a consumer may begin to ask for messages shortly after its watch begins.
         """
         ends = ((self.at(late), late) for late in self.history.delays)
         inside = (late for end, late in ends if end > since and end - late.held_ns < until + CATCHING_UP_NS)
@@ -157,8 +157,8 @@ class Axis:
         """Search for a quiet watch after all marks.
 
         A quiet watch is a part of a watch in which its actor received no message for at least `quiet_ns`, without the
-        delays of the harness.  If at most a millisecond is needed, a whole watch that ended without a message also
-        suffices, however short, unless a fault or a delay of the harness touches it.
+        delays of the harness.  If `quiet_ns` is at most a millisecond, a whole watch that ended without a message also
+        suffices, even a shorter one, unless a fault or a delay of the harness overlaps it.
 
         Args:
             watchers: The consumers whose watches count.
@@ -188,7 +188,7 @@ class Axis:
         return Silence(None, longest_ns, quiet_ns, spoiled=spoiled, unwatched=self._unwatched(watchers))
 
     def _unwatched(self, watchers: Watchers) -> Fault | None:
-        """Return the end of the last fault, if no watch reaches beyond it; None if there is no such fault."""
+        """Return the end of the last fault, if no watch reaches beyond it; otherwise None."""
         ends = in_order(fault.end for fault in self.history.faults if fault.end is not None)
         if not ends:
             return None

@@ -2,8 +2,8 @@
 
 It has three faces over one engine:
 
-- `connect` opens the simplified face, and `ConnectionFactory` the classic face.  Both use the same names with the same
-  meaning.
+- `connect` opens the simplified face, and `ConnectionFactory` the classic face.  Methods with the same name do the
+  same in both.
 - `connect_mqlight` opens the MQ Light face, which has topics and qualities of service.  Its client reconnects by
   itself after a lost connection.
 """

@@ -100,7 +100,7 @@ class MessagingRuntimeError(JmsError, RuntimeError):
 
 
 class XAError(JmsError):
-    """An error of an XA resource: the resource manager refused a call, or ended a branch differently from the call."""
+    """An error of an XA call: the resource manager refused it, or ended the branch in another way than it asked for."""
 
     @property
     def code(self) -> XaCode:

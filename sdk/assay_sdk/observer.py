@@ -42,8 +42,8 @@ class Handed(Struct, frozen=True, kw_only=True):
 class Seen(Struct, frozen=True, tag=True):
     """Event: the application is about to receive a message.
 
-    The message is not settled yet.  Exceptions are messages of the MQ Light face that are sent at most once, or that
-    the client confirms on arrival (`auto_confirm`).
+    The message is not settled yet, except a message of the MQ Light face that is sent at most once, or that the client
+    confirms on arrival (`auto_confirm`).
     """
 
     handed: Handed

@@ -1,4 +1,4 @@
-"""Signals: handlers of the application are called only between jobs, or while a listener of the application runs.
+"""Delays the application's signal handlers, so that they run only between jobs or during a listener's call.
 
 Python calls a signal's handler on the main thread, between any two instructions.  The handler may raise, as the handler
 of Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them.  An exception within a job
@@ -24,7 +24,7 @@ class SignalHold:
     """A context manager that delays the handlers of signals to the end of its block.
 
     The process has one instance (`hold`), because handlers belong to the process.  It has an effect only on the main
-    thread, on which Python calls handlers.  A nested block has no effect of its own, except within `application`.
+    thread, on which Python calls handlers.  A nested block has an effect only within `application`.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
 
 
 class Sight(Enum):
-    """The result of a probe for its capability, as the list above explains."""
+    """The result of a probe for its capability; the module's docstring explains each result."""
 
     FOUND = "found"
     NOT_FOUND = "not found"
@@ -115,7 +115,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Return whether the verdict is inconclusive because of a refused step or call, and not of a damaged journal."""
+    """Return whether the verdict is inconclusive because the pair refused a step or call, not because of damage."""
     steps = [event.detail for event in events if isinstance(event, Step) and event.outcome == "refused"]
     calls = [event.refused.phrase for event in events if isinstance(event, Return) and event.refused]
     return judged.verdict is Verdict.INCONCLUSIVE and any(text in judged.reason for text in (*steps, *calls))

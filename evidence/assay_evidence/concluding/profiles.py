@@ -15,7 +15,7 @@ NO_REASON = "The adapter gives no reason."
 
 
 def statements(begin: Begin | None, catalogue: Catalogue) -> tuple[ProfileStatement, ...]:
-    """Return the backend's statement on each profile, in the catalogue's order.
+    """Return, in the catalogue's order, whether the backend claims each profile, and what the pair lacks for it.
 
     Args:
         begin: The `Begin` of the run's journal; None if the journal lost it.

@@ -42,7 +42,7 @@ STANDS: Mapping[str, frozenset[Verdict]] = {
     Role.EVIDENCE: frozenset({Verdict.ERROR, Verdict.FAIL}),
     Role.KIT: _DECIDED,
 }
-"""By the scenario's role, the scenario verdicts that also become a verdict on the rule."""
+"""For each role, the verdicts on a scenario of this role that also become a verdict on its rule."""
 
 
 class Conclusion(Struct, frozen=True):

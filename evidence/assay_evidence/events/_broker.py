@@ -24,11 +24,10 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
 
 
 SUDDEN = ("kill", "powerloss")
-"""The faults that end the broker's process without a normal stop."""
+"""The faults that end the broker's process without a normal stop.  Docstrings of invariants and of their tables call
+each of them a *kill*."""
 FATAL = (*SUDDEN, "restart")
-"""The faults that end the broker's process.  It then starts again, and has only what was on its disk.
-
-Where a docstring of an invariant or of its tables says *kill*, it means a fault in `SUDDEN`."""
+"""The faults that end the broker's process; the broker then starts again with only what was on its disk."""
 LOSING = (*FATAL, "cut")
 """The faults that end the connections of clients."""
 

@@ -10,7 +10,7 @@ from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 
 
 class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
-    """The reason why a call was refused: the data of the port's `Refused`.
+    """The reason why a call was refused: the data of `assay_sdk.model.reasons.Refused`.
 
     Args:
         kind: The JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
@@ -40,7 +40,7 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
     Args:
         id: The call's id, unique in the writer; `Return.call` repeats it.
         actor: The producer, consumer, session or connection that is called, by its name in the scenario.
-        op: The operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
+        op: The called operation (``send``, ``set``, ``receive``, ``commit`` ...).
         args: The arguments; durations are in milliseconds.
         destination: The queue or topic; None for a call without a destination.
         unit: The unit of work to which the call belongs; None for a call outside units of work.
@@ -133,7 +133,7 @@ class Settle(Event, frozen=True, kw_only=True, tag="settle"):
 class Unit(Event, frozen=True, kw_only=True, tag="unit"):
     """The begin or end of a unit of work.
 
-    For a branch of a global unit of work, also its preparation, and its report as in doubt by XA recover.
+    For a branch of a global unit of work, also its preparation, and the fact that XA recover lists it as in doubt.
 
     Args:
         actor: The session's name.

@@ -63,7 +63,8 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         seed: The run's seed.
         capabilities: The capabilities that the pair declares, each with its source in one sentence.
         defect: The name of the defect that the run switches on; empty for a run without a defect.
-        lacks: By capability that the pair does not declare, the reason; a capability without a known reason is absent.
+        lacks: For each capability that the pair does not declare, the reason; absent for a capability without a known
+            reason.
         profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
         given: The options of `assay run` that choose the tested pair, such as ``--backend=artemis``; empty in journals
             of versions that do not record them.

@@ -38,8 +38,8 @@ class PartLimits(Struct, frozen=True, kw_only=True):
 
     Args:
         part_bytes: The size, in bytes, from which a part is full; the line that fills a part is its last.
-        buffer_bytes: The largest number of bytes that wait in memory. The thread that fills the buffer writes it, and
-            so waits for the disk: no line is ever dropped. A kill of the process loses at most these bytes.
+        buffer_bytes: The largest number of bytes that wait in memory. The thread that fills the buffer writes it to the
+            disk, so no line is ever dropped. A kill of the process loses at most these bytes.
         buffer_ns: If the oldest line in the buffer is older than this, in nanoseconds, the next line causes a write of
             the buffer.
     """

@@ -1,1 +1,1 @@
-"""Further results of the judgement of histories: measures, and the events of each subject that broke a rule."""
+"""The results of `assay judge` beside verdicts: a run's measures, and the events of each subject that broke a rule."""

@@ -19,7 +19,7 @@ class Offence(Struct, frozen=True):
         subject: The name of the message, copy or batch, unique in its scenario.
         expected: What the invariant demands.
         observed: What the journals show instead.
-        ref: The reference (``writer:seq``) of the event that stands for the subject.
+        ref: The reference (``writer:seq``) of one event of the subject (`Subject.ref`).
         events: The events about the message (its sends, receptions and settlements, and the answers), and the
             scenario's faults and watches.
     """

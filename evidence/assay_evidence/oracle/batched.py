@@ -29,7 +29,7 @@ class Delivery(Struct, frozen=True):
 
 
 def deliveries(story: Story) -> Sequence[Delivery]:
-    """Return all receptions in batches of a scenario; computed at the first call and then kept for all invariants."""
+    """Return all receptions of batched messages in a scenario; the story keeps the result for further calls."""
     return story.noted(deliveries, lambda: tuple(_deliveries(story)))
 
 

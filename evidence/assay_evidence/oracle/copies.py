@@ -163,7 +163,7 @@ class _Copies:
 
     @cached_property
     def _ends(self) -> list[Event | None]:
-        """The ends of lost connections and of faults that do not end the broker; None for each that is not over."""
+        """The end of each dropped connection, and of each fault that leaves the broker running; None without an end."""
         passed = [(begin, end) for begin, end in self.story.losses if not _ends_the_broker(begin)]
         return [end for _, end in passed]
 
@@ -173,7 +173,7 @@ class _Copies:
         return any(precedes(send.call, begin) and precedes(begin, event) for begin in begun)
 
     def _unbroken(self, send: Send, spans: list[Span], start: int) -> int:
-        """Return the longest silence of the watches that overlap no fault that ends connections."""
+        """Return the longest silence of the watches; a watch that overlaps a fault in `LOSING` does not count."""
         whole = (span for span in spans if self.story.unbroken(span))
         return max((self.story.silence(send, span, start) for span in whole), default=0)
 

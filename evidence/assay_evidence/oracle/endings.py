@@ -62,12 +62,12 @@ def _ends(story: Story, ack: str) -> dict[tuple[str, str], list[tuple[Call, Retu
 
 
 def endings(story: Story, ack: str, margin_ns: int) -> Iterator[Ending]:
-    """Return the receptions in batches that BT-11, BT-12 or BT-13 examine, each with the call that ended it.
+    """Return an `Ending` for each reception in a batch that BT-11, BT-12 or BT-13 examine.
 
     Args:
         story: The scenario.
         ack: The acknowledgement mode of the sessions: client, transacted or xa.
-        margin_ns: The time after that call's return in which no connection may be lost, in nanoseconds.
+        margin_ns: The time after the return of `Ending.call` in which no connection may be lost, in nanoseconds.
     """
     ends, holders = _ends(story, ack), Holders(story)
     sends = {send.key: send for send in story.sends if send.times == 1 and send.ttl_ns == 0}

@@ -1,4 +1,4 @@
-"""The application of invariants, in their plain-Python form, to journals."""
+"""Examines journals with the plain-Python form of the invariants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_evidence.oracle.story import Story, stories
 from assay_evidence.subjects import LIMITS, Limits, Outcome, Subject
 
 Examined = tuple[str, Outcome, int, Event]
-"""The name, outcome and figure of a subject, and the event that stands for the subject (`Subject`)."""
+"""The name, the outcome and the figure of a subject, and the event of `Subject.ref`."""
 InPython = Callable[[Story, Limits], Iterator[Examined]]
 """The plain-Python form of an invariant: a function that examines one scenario."""
 

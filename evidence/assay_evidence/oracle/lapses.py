@@ -136,7 +136,7 @@ def _absences(story: Story) -> Iterator[_Absence]:
 
 
 def _asked_meanwhile(story: Story, one: Attachment, back: Attachment) -> bool:
-    """Return whether a client tried to create another consumer with the subscription's name between two creations."""
+    """Return whether a client asked for another consumer with this subscription name between the two creations."""
     opened = one.answer
     return opened is None or any(
         call.op == "consumer"

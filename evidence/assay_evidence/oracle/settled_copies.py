@@ -1,6 +1,7 @@
-"""The copies of messages that are final in one scenario: a client accepted them, or a consumer receives at most once.
+"""The copies in one scenario that must not come again: a client accepted them, or their consumer receives at most once.
 
-The invariants of QS-03 and QS-06 to QS-08 (`assay_pipeline.rules.repeats`) use them, and define when a copy is final.
+From the moment of such an acceptance or reception on, the copy is *final*.  The invariants of QS-03 and QS-06 to QS-08
+(`assay_pipeline.rules.repeats`) use these copies, and define the moment exactly.
 """
 
 from __future__ import annotations
@@ -91,11 +92,11 @@ class Facts:
         return one and actor in self.actors
 
     def losses(self, actor: str) -> list[tuple[Event, Event | None]]:
-        """Return the begins and ends of the faults, and of an actor's losses of its connection."""
+        """Return the begin and the end of each fault, and of each call by which an actor dropped its connection."""
         return self.faults + self.aborts.get(actor, [])
 
     def lost_between(self, final: Final, event: Event) -> bool:
-        """Return whether a fault, or a loss of the final's consumer, began between the final moment and an event."""
+        """Return whether, between a final moment and an event, a fault or a drop of the actor's connection began."""
         begun = (begin for begin, _ in self.losses(final.actor))
         return any(moments.precedes(final.at, begin) and moments.precedes(begin, event) for begin in begun)
 
@@ -130,7 +131,7 @@ class SettledCopy(Struct, frozen=True):
 
         Args:
             rule: The id of the rule.
-            margin: How long after the moment no fault may have begun, in nanoseconds.
+            margin: The time after the moment in which no fault may have begun, in nanoseconds.
         """
         found = []
         if rule != "QS-08":
@@ -195,8 +196,8 @@ def settled_copies(story: Story, rule: str, settled_ns: int) -> Iterator[Settled
     Args:
         story: The events of the scenario.
         rule: The id of the rule: QS-03, QS-06, QS-07 or QS-08.
-        settled_ns: How long after the answer to its send a message must be undisturbed by faults, in nanoseconds; a
-            client could otherwise have sent it again.
+        settled_ns: The time after the answer to its send in which no fault may affect a message, in nanoseconds; after
+            a fault, a client could send it again.
     """
     facts = Facts(story)
     for send in story.sends:

@@ -313,7 +313,7 @@ class Story:
         return end - tail if self.is_conclusive(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the actors that consume from a destination, each with an event: a creation or the begin of a watch."""
+        """Return the actors that consume from a destination, each with its consumer's creation or its watch's begin."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

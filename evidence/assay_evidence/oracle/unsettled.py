@@ -91,7 +91,7 @@ class _Receptions:
                     yield self._unsettled(send, source, first, loss, seen)
 
     def _source(self, event: Event, actor: str, destination: str) -> str | None:
-        """Return the holder of a reception or a watch; MQ Light clients of all client ids share a subscription."""
+        """Return the name of a reception's or watch's holder; for a share of MQ Light clients, without a client id."""
         source, consumer = self.holders.source(event, actor, destination), self.holders.consumer(event, actor)
         return source if consumer is None else self._grouped(source, consumer)
 
@@ -156,7 +156,7 @@ class _Receptions:
         )
 
     def _silence(self, send: Send, end: Event | None, spans: list[Span]) -> int:
-        """Return the longest silence after the loss, of the watches that overlap no fault that ends connections."""
+        """Return the longest silence after the loss; a watch that overlaps a fault in `LOSING` does not count."""
         if end is None:
             return 0
         start = max(send.due, send.since(end))

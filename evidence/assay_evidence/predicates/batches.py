@@ -36,7 +36,7 @@ class Lateness(Struct, frozen=True):
     Args:
         ns: The delay according to the journal.
         least_ns: The shortest possible delay, because the harness may have noted the delivery late.
-        most_ns: The longest possible delay, because the harness may have noted late that the batch became possible.
+        most_ns: The longest possible delay, because the harness may have noted late an event that the batch waited for.
         unc_ns: The uncertainty of the clocks.
         limit_ns: The longest permitted delay.
         number: The batch's number, for texts.
@@ -108,10 +108,10 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 
 
 def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]:
-    """Return the batches of an actor, identified as in the invariant of BT-04.
+    """Return the batches of an actor.
 
-    Batch numbers can recur after a new listener or on a new link.  So three values identify a batch: its number, its
-    link, and the number of callbacks that have ended on this link.
+    Batch numbers can recur after a new listener or on a new link.  So three values identify a batch, as in the
+    invariant of BT-04: its number, its link, and the number of callbacks that have ended on this link.
     """
     handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
     ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
@@ -181,7 +181,7 @@ def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int
         axis: An axis whose origin is the first message of the batch.
         index: The batch's number, for texts.
         batch: The batch.
-        message: The message from whose earliest possible delivery the time counts.
+        message: The message whose earliest possible delivery is the start of the time.
         limit_ns: The longest permitted time.
     """
     handed = batch.messages[0]
@@ -196,7 +196,7 @@ def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
-    """Return the moments before which a message could not be delivered: events, each with the nanoseconds after it.
+    """Return the moments before which a message could not be delivered, each as an event and nanoseconds after it.
 
     Args:
         history: The evidence.

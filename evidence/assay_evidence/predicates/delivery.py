@@ -177,7 +177,7 @@ def _is_altered(sighting: Seen, history: History) -> bool:
 
 
 def never_seen(claim: Claim, history: History) -> Finding:
-    """Decide whether these actors never received these messages, although they watched.
+    """Decide whether the actors watched, and never received the messages.
 
     If the claim has the reference `from`, sightings before that event do not count.
 
@@ -231,7 +231,7 @@ def _is_prompt(axis: Axis, keys: Sequence[str], silence: Span) -> bool:
 
     A broker may hold such a message only for a time: the message or its subscription expires, or the client or broker
     handles an acknowledgement or the end of a subscription late.  A silence that begins later cannot show the message.
-    So delays of the harness count from the first event from which the broker may hold the message: a send of the
+    So delays of the harness count from the first event after which the broker may hold the message: a send of the
     messages, an event of `History.returns`, or an administrator's command.  Delays during the silence do not count,
     because the broker delivers to a waiting consumer at once.
     """

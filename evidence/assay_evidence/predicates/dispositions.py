@@ -96,7 +96,7 @@ def disposed(claim: Claim, history: History) -> Finding:
 
     - The receiver must accept each delivery.  With the bound ``settled`` 1 either end must then settle it.
     - An actor's client must accept a delivery after the application acknowledged it, unless ``acknowledged`` is 0.
-    - The broker must accept a delivery before the client answers the send.
+    - The broker must accept a delivery before the client's send call returns.
     - With ``accepted`` 0, a delivery need not be accepted.  An accepted delivery must be settled, and a sender must not
       settle a delivery before its outcome.
     - With ``times`` 0, the receiver must neither accept a delivery nor settle it without an outcome.

@@ -76,7 +76,7 @@ def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
 def _unless_shown(
     event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
 ) -> Finding | None:
-    """Return an inconclusive finding if a field is missing because its call failed or has no answer; otherwise None."""
+    """Return an inconclusive finding if a field is missing because a call was refused or did not return; else None."""
     if all(name in shown for name in wanted):
         return None
     answer = history.answer(event) if isinstance(event, Call) else event
@@ -143,8 +143,8 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
 def in_range(claim: Claim, history: History) -> Finding:
     """Decide whether a field of an event is a number between two bounds, and disclose its value.
 
-    With the bound `lasts_ms`, the field belongs to a message that may expire this number of milliseconds after the
-    start of its send (`call`).  If the event is later and lacks the field, the finding is inconclusive.
+    The bound `lasts_ms` is the time, in milliseconds since the start of the send (`call`), after which the message may
+    have expired.  If an inspection after this time does not show the field, the finding is inconclusive.
     """
     name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
     say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))

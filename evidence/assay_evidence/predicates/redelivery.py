@@ -23,7 +23,7 @@ ONCE = 1
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came ``times`` times or more, and came again, with a mark, after it was given back.
+    """Decide whether each message came at least ``times`` times, and came again, marked, after it was given back.
 
     - With the bound `times` 1, a message need not come again.
     - With `times` 0, a message need not come at all, and the claim is about marks only.

@@ -24,12 +24,12 @@ TOO_EARLY = "The message could be received or browsed too early."
 
 
 class Availability(Struct, frozen=True):
-    """A proof that a message was available.
+    """A sighting or a browse, which proves that a message was available.
 
     Args:
         event: The sighting, or the answer to a browse.
         who: The actor, for texts.
-        asked: The call of the browse, after which the listed message was on the queue; None for a sighting.
+        asked: The call of the browse, before which the browse cannot have listed the message; None for a sighting.
     """
 
     event: Event

@@ -268,8 +268,8 @@ def decode(
         link: Destination of the receiver, for a message that names no destination.
         prefixes: Prefixes that the broker uses for names.
         now_ms: Time of arrival, in milliseconds since the epoch; None if it is unknown.  If the message has a time to
-            live but no expiry time, it expires this long after its arrival, because each intermediary reduces the time
-            to live by the time that has passed (AMQP 1.0, 3.2.1).  With None, such a message has no expiry time.
+            live but no expiry time, its time to live counts from its arrival, because each intermediary reduces the
+            time to live by the time that has passed (AMQP 1.0, 3.2.1).  With None, such a message has no expiry time.
 
     Raises:
         DecodeError: The sections are malformed.

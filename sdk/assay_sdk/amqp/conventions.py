@@ -1,4 +1,4 @@
-"""Conventions of AMQP 1.0 brokers: rules that a client must follow, and that a broker does not send in its open."""
+"""Conventions of AMQP 1.0 brokers: rules that a client must follow and that the broker's *open* frame does not name."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
             (rcv-settle-mode *second*).  By OASIS AMQP 1.0, 2.7.3, a broker that does not support this mode answers with
             the mode *first*, and the receiver then uses *first*.  RabbitMQ instead ends the session of a receiver that
             asks for *second*.
-        durable_termini: Whether a link to a queue asks for a durable terminus.  RabbitMQ makes a queue at the attach to
-            an address of version 1, and the queue outlives a restart only if the terminus is durable.
+        durable_termini: Whether a link to a queue asks for a durable terminus.  With addresses of version 1, RabbitMQ
+            creates the queue when the link attaches, and the queue outlives a restart only if the terminus is durable.
         first_acquirer: Whether a first-acquirer of false means that the message was delivered before.  By OASIS AMQP
             1.0, 3.2.1, it only means that the message may have been delivered before.  RabbitMQ's classic queues count
             no deliveries, and set first-acquirer to false at a redelivery.

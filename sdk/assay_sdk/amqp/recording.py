@@ -1,4 +1,4 @@
-"""A recording of a connection's last frames, with which a user can explain a fault without a trace of all frames.
+"""A recording of a connection's last frames, with which a user can explain a fail without a trace of all frames.
 
 A recording is made for every connection of a test, so it must cost little: it cuts the stream into frames by their
 sizes, keeps the beginning of each, and decodes nothing until `FrameRecording.frames` is called.

@@ -1,4 +1,4 @@
-"""Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for a user who searches for a fault.
+"""Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for a user who examines a fail.
 
 A frame may be incomplete, because a recording keeps only the beginning of a long frame.  Of a message, the words
 contain the sections before its body, and the size of all sections, but never the body.

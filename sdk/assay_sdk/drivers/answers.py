@@ -1,4 +1,4 @@
-"""The open tokens of a driver's connection: each command gets one `Done` or `Failed`, at its timeout at the latest."""
+"""The tokens of unanswered commands: each command gets one `Done` or `Failed`, at its timeout at the latest."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Owed(Struct):
 
 
 class Answers:
-    """The open tokens of a connection, and the answers to them.
+    """The open tokens of a connection (those of commands without an answer), and the answers to them.
 
     Only the first answer for a token counts.  After a timeout, or the end of the link or connection, the broker's later
     answer is therefore ignored.

@@ -1,7 +1,7 @@
 """The part of a connection over TCP or TLS that does not depend on the protocol: its route, commands, opening and end.
 
-The code runs on the runner's loop.  `submit` only queues a command, so the SDK's engine may call it while it handles an
-event.  One job carries out all queued commands, so that the output for them goes to the socket in one piece.
+The code runs on the runner's loop.  `submit` only queues a command, so the SDK's engine may call `submit` while it
+handles an event.  One job carries out all queued commands, so that the output for them goes to the socket in one piece.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The client's TLS, without a socket: octets in, octets out.
+"""The client's TLS without a socket: encrypts and decrypts octets.
 
 The TLS is that of Python's standard library, because Proton's TLS depends on how Proton was compiled.
 

@@ -241,7 +241,7 @@ class EngineConnection:
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the broker's answers, still to come, to the detaches of consumers of a subscription."""
+        """Return the pending answers to the detaches of a subscription's consumers."""
         consumers = [consumer for session in self.sessions.values() for consumer in session.consumers.values()]
         return tuple(one.leaving for one in consumers if one.source.name == name and one.leaving is not None)
 

@@ -50,7 +50,7 @@ class Awaited(Protocol):
 
 
 class Wait:
-    """A wait of an operation.
+    """A wait that an operation yields: for a value or an error, and at most until a given time.
 
     Args:
         pending: The operation continues when this value or error is set.
@@ -74,7 +74,7 @@ def result_of(pending: Pending[T]) -> Operation[T]:
     """Wait for a pending value and return it.
 
     Raises:
-        RefusedError: The command that the value answers was refused.
+        RefusedError: The command that `pending` answers was refused.
     """
     if not pending.done:
         yield Wait(pending)

@@ -104,7 +104,7 @@ class ConnectionPort(Protocol):
         ...
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the broker's answers, still to come, to the detaches of consumers of a subscription.
+        """Return the pending answers to the detaches of a subscription's consumers.
 
         Args:
             name: The name of the subscription.

@@ -51,7 +51,8 @@ class ConnectKeywords(TypedDict, total=False):
         driver: Driver of the protocol; by default the driver that serves the URL's scheme.
         observer: Called with each event of the client; by default, events are ignored.
         trace: Whether the observer also gets each protocol frame; False by default.
-        recording: Records the connection's frames, such as `assay_sdk.amqp.recording.FrameRecording`; None by default.
+        recording: An object that records the connection's frames, such as an `assay_sdk.amqp.recording.FrameRecording`;
+            None by default.
         id_prefix: Prefix of message ids; None (the default) generates one for each connection.
     """
 
@@ -161,7 +162,7 @@ class Caller:
         Args:
             operation: Returns the engine's message; None if no message came.
             shape: Makes the application's message from the engine's message.
-            aside: Stores the engine's message for the next call, if this call is interrupted twice.
+            aside: Stores the engine's message for the next call, if a second Ctrl-C or other signal ends this call.
 
         Returns:
             The application's message; None if no message came.

@@ -124,7 +124,7 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo, the destination for replies; if the message was received, replies may have bodies of any type.
+        """JMSReplyTo, the destination for replies; that of a received message accepts bodies of any type.
 
         Raises:
             MessageFormatError: The reply-to of the received message has an invalid name.

@@ -100,7 +100,7 @@ class Mqrc(IntEnum):
 
 
 class Reason(Struct, frozen=True):
-    """The row of one reason code.
+    """The row of `REASONS` for one reason code.
 
     Args:
         kind: Kind of the error that a client raises.

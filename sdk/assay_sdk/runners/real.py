@@ -225,7 +225,7 @@ class RealRunner:
         return waiter.woken.is_set() or done()
 
     def close(self) -> None:
-        """End the loop, and drop jobs that are not due; `run_until` raises RuntimeError in waiting threads.
+        """End the loop, and drop the jobs that have not run; `run_until` raises RuntimeError in waiting threads.
 
         Raises:
             Exception: A job raised it earlier, and no thread has waited since.

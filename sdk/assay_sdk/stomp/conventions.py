@@ -39,7 +39,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
         capabilities: The capabilities that this broker offers to a client.
         host: The header host of CONNECT; empty for the host of the URL.  The driver sends CONNECT before the broker
             names itself, so it uses this field only for conventions that the application has given to the driver.
-        prefixes: The prefixes of kinds of destinations, for the kinds whose prefix differs from
+        prefixes: The prefix of each kind of destination, for kinds whose prefix differs from
             `assay_sdk.stomp.messages.PREFIXES`.
         slash: The text that stands for a slash in the name of a destination.
         aliases: Headers that the broker adds to a MESSAGE, each with the driver's header that has the same meaning;

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Frame(Struct, frozen=True, gc=False):
-    """A frame.
+    """A frame: a command, headers and a body.
 
     Args:
         command: The command.

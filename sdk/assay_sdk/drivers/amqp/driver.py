@@ -20,7 +20,7 @@ class AmqpDriver:
     """The driver of AMQP 1.0 over TCP or TLS.
 
     Args:
-        conventions: Rules that the client must follow and that the broker does not send.
+        conventions: Rules that the client must follow and that the broker's *open* frame does not name.
     """
 
     def __init__(self, conventions: Conventions = Conventions()) -> None:  # noqa: B008  a frozen value

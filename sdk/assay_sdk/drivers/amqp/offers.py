@@ -4,8 +4,8 @@ A broker may offer capabilities in its open (OASIS AMQP 1.0, 2.7.1), but AMQP 1.
 
 - `OFFERED`: JMS brokers offer these capabilities by name.  A connection has such a capability only if its broker offers
   it.  `OFFERED_TO_SENDERS` has the capabilities that a broker may instead offer on a link, for its destination only.
-- `ASSUMED`: these capabilities have no names, so every connection has them.  The table says how the client notices
-  that a broker lacks one.
+- `ASSUMED`: these capabilities have no names, so the client assumes that every broker has them.  The table says how the
+  client notices that a broker lacks one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ASSUMED: Mapping[Capability, str] = {
         " with the same id"
     ),
 }
-"""Capabilities that every connection has, and how the client notices that a broker lacks one."""
+"""Capabilities that the client assumes on every connection, and how it notices that a broker lacks one."""
 
 
 def capabilities(offered: Iterable[str]) -> frozenset[Capability]:

@@ -17,7 +17,7 @@ class SessionEnd:
     """The client's end of one AMQP session.
 
     Args:
-        answers: Open tokens of the connection.
+        answers: Answers the commands of the connection.
         engine: Proton's session.
         number: Number of the session in the SDK's engine.
         opening: Token of the command that opens the session.
@@ -41,8 +41,8 @@ class SessionEnd:
     def opened(self) -> None:
         """Answer the command that opened the session, because the broker has begun it.
 
-        For a session with a coordinator, the answer is the coordinator's: a broker without units of work refuses the
-        coordinator, and the session is refused and closed, as in Qpid JMS (``AmqpConnectionSession``).
+        If the session has a coordinator, the answer waits until the broker has attached or refused the coordinator.
+        After a refusal, the client refuses and closes the session, as in Qpid JMS (``AmqpConnectionSession``).
         """
         if self.coordinator is None:
             self._answers.done(self._opening)

@@ -53,7 +53,7 @@ class AmqpWire(NetworkWire[AmqpSocket]):
         route: The way to the broker.
         sink: Called with each event, on the loop.
         epoch: Number of the connection among the driver's connections.
-        conventions: Rules that the client must follow and that the broker does not send.
+        conventions: Rules that the client must follow and that the broker's *open* frame does not name.
     """
 
     def __init__(

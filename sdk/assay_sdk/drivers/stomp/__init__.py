@@ -1,4 +1,4 @@
-"""The STOMP driver."""
+"""The driver of STOMP 1.1 and 1.2, which uses the frames of `assay_sdk.stomp` and its own sockets."""
 
 from __future__ import annotations
 

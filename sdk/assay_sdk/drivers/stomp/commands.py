@@ -93,7 +93,7 @@ class Commands(CommandTable):
             del self._by_id[found.id]
 
     def closed(self, name: str, why: Refused) -> None:
-        """Handle the end of a subscription by the broker.
+        """Handle a subscription that the broker has ended.
 
         Args:
             name: The id of the subscription; the driver ignores an id that it does not know.

@@ -4,8 +4,9 @@ After the end of a subscription, such a broker (RabbitMQ) keeps the unsettled me
 accepts no NACK for them.  So each receiver has a connection of its own, which ends together with the receiver.
 
 The receivers, senders and units of work of a transacted session share one connection, because a STOMP transaction
-belongs to one connection.  When the session has closed a receiver, has no other receiver and no open unit of work, its
-connection ends, so that the receiver's unsettled messages return; the session's next command opens another one.
+belongs to one connection.  This connection ends when the session has closed a receiver, and has neither another
+receiver nor an open unit of work.  The closed receiver's unsettled messages then return, and the session's next command
+opens another connection.
 """
 
 from __future__ import annotations

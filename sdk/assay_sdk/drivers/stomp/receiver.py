@@ -71,7 +71,7 @@ class Receiver:
         self._ahead: deque[_Waiting] = deque()
         """The messages that the broker has sent beyond the credit, and those that the engine has given back."""
         self._kept: dict[int, _Waiting] | None = None if context.conventions.nack_returns or self.settled else {}
-        """The messages of the unsettled deliveries, which the driver may deliver again; None if the broker does so."""
+        """The messages of the unsettled deliveries, which the driver may deliver again; None if it never does so."""
         self._acknowledges = self.settled and CREDIT not in context.extensions
         """Whether the driver acknowledges messages before it delivers them."""
         self._settles = not self.settled or self._acknowledges

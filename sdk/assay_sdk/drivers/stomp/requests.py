@@ -68,8 +68,8 @@ class NameLookUp:
     with the destination as its reply-to.
 
     ActiveMQ sends the owner a reply-to with the text that the owner chose, not with that name.  The name consists of
-    the id of the owner's connection, with which the message's id begins, and of the count of the connection's temporary
-    destinations (`ProtocolConverter.java`, createTempDestination).
+    the id of the owner's connection and the number of temporary destinations that the connection has created
+    (`ProtocolConverter.java`, createTempDestination).  The message's id begins with the connection's id.
 
     Args:
         context: The connection.

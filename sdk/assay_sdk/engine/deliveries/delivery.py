@@ -81,7 +81,7 @@ class EngineDelivery:
         return not self.came_expired and self._is_over(wall_ns)
 
     def handed(self) -> Handed:
-        """Return the delivery in the form that an observer's events have."""
+        """Return the message and the data of its delivery, as the events for observers show them."""
         return Handed(
             consumer=self.consumer.number,
             delivery=self.number,

@@ -338,7 +338,7 @@ class LightClient:
         Args:
             subscriptions: Subscriptions that stop.
             wait: Whether to wait until the callbacks have received these messages.  False if a callback makes the call,
-                because a callback cannot wait for itself; they then receive the messages after this callback.
+                because a callback cannot wait for itself; the messages then follow after it has returned.
         """
         for subscription in subscriptions:
             subscription.turn_away()

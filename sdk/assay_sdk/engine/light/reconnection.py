@@ -45,8 +45,8 @@ class Backoff(Struct, frozen=True, kw_only=True):
         first_ms: First wait, in milliseconds; at least 1.
         longest_ms: Longest wait, in milliseconds.
         jitter: The largest fraction, from 0 to 1, by which a wait is shortened at random.
-        give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None to try
-            for ever.  Then the client stops, and waiting calls raise the error of the last attempt.  If a new
+        give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None for
+            ever.  After this time the client stops, and waiting calls raise the error of the last attempt.  If a new
             connection is lost within `first_ms`, the time still counts from the earlier loss.
     """
 

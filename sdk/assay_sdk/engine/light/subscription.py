@@ -71,7 +71,7 @@ class LightDelivery:
         self.confirmed = False
 
     def handed(self) -> Handed:
-        """Return the delivery in the form that an observer's events have."""
+        """Return the message and the data of its delivery, as the events for observers show them."""
         return Handed(
             consumer=self.subscription.number,
             delivery=self.number,

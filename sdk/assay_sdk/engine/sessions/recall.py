@@ -1,4 +1,4 @@
-"""The recall of messages: consumers stop, and their undelivered messages go back to the broker."""
+"""The recall of messages: a session pauses its consumers, and returns their undelivered messages to the broker."""
 
 from __future__ import annotations
 

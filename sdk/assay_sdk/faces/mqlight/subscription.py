@@ -92,7 +92,7 @@ class Delivery:
         return self._engine.count
 
     def handed(self) -> Handed:
-        """Return the delivery in the form that an observer's events have."""
+        """Return the message and the data of its delivery, as the events for observers show them."""
         return self._engine.handed()
 
     def confirm(self) -> None:

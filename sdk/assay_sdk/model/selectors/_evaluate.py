@@ -8,7 +8,7 @@ specification leaves a choice, this module decides:
 * In arithmetic, a value that is not a number is NULL.
 * A comparison of values of different types is false with every operator, even with ``<>`` (Jakarta Messaging 3.1,
   3.8.1.1).  Constructs that are defined by comparisons, or that apply to strings only, are then false, too: BETWEEN and
-  NOT BETWEEN two numbers for a string; IN, NOT IN, LIKE and NOT LIKE for a number.
+  NOT BETWEEN with numbers if the value is a string; IN, NOT IN, LIKE and NOT LIKE if the value is a number.
 * Where a condition is required, a value that is not a boolean is false.
 """
 

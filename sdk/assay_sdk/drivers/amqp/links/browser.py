@@ -59,7 +59,7 @@ class BrowserEnd(Incoming):
         )
 
     def opened(self) -> None:
-        """Start the first round, unless the broker does not apply the selector."""
+        """Start the first round, or answer `Failed` if the broker does not apply the selector."""
         if missing_filters(self.engine, self.filters):
             super().opened()  # answers `Failed`
             return

@@ -150,7 +150,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
 
     @property
     def answers(self) -> Answers:
-        """The connection's open tokens, to which the link adds answers."""
+        """The connection's unanswered commands, some of which the link answers."""
         return self.context.answers
 
     def open(self) -> None:

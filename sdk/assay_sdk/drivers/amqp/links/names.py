@@ -222,7 +222,7 @@ def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSende
     """Adapt a link that is not open yet to the broker's conventions.
 
     Args:
-        conventions: Rules that the client must follow and that the broker does not send.
+        conventions: Rules that the client must follow and that the broker's *open* frame does not name.
         link: The link.
         command: Command that opens the link.
     """

@@ -153,7 +153,7 @@ class SenderEnd(LinkEnd):
             unit.answered()
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the broker's detach; an error about a message refuses the only message without an outcome.
+        """Handle the broker's detach; if only one message has no outcome, an error about a message refuses this one.
 
         If several messages have no outcome, the client does not know which of them the broker has refused.
         """

@@ -180,7 +180,7 @@ class Coordinator(RequestLink):
         self._tell_attached(why)
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return the link's refusal; the condition "not found", which IBM MQ sends, means that the broker has none."""
+        """Return the link's refusal; with the condition "not found", as from IBM MQ, the broker has no coordinator."""
         why = super().refused(condition)
         if condition is not None and condition.name == _NOT_FOUND:
             return Refused(JmsErrorKind.UNSUPPORTED, why.text)

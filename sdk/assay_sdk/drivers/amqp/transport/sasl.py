@@ -255,7 +255,7 @@ class Scram:
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Read a challenge: the first contains the salt; a second contains the broker's proof, unless the outcome does.
+        """Read a challenge: the first contains the salt, and a second the broker's proof if the outcome does not.
 
         Returns:
             Whether the client must answer with a proof.

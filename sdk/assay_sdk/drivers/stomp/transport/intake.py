@@ -1,4 +1,4 @@
-"""The frames in the octets of a broker."""
+"""Makes frames from the octets that a broker sends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Intake:
         self._reader = FrameReader(SERVER_COMMANDS, _LIMITS)
 
     def frames(self, octets: bytes) -> Iterator[Frame | RemoteError]:
-        """Yield the frames that are complete with these octets; after an error, which is last, end the connection."""
+        """Yield the frames that these octets complete; if the last item is an error, the caller ends the connection."""
         reader = self._reader
         reader.feed(octets)
         try:

@@ -186,7 +186,7 @@ class StompLine:
             return not waiting.poll(0) and not self._pending
 
     def silent(self, times: int) -> None:
-        """End the connection, because the broker has sent no heart-beats, unless octets arrive before the job runs.
+        """Schedule the end of the connection, because the broker is silent; octets that arrive first prevent the end.
 
         Args:
             times: How often octets had arrived before the silence (`Beats.times`).
