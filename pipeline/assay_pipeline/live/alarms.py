@@ -45,7 +45,7 @@ class Alarm(Struct, frozen=True):
         scenario: The scenario's id.
         subject: The name of the message, copy or batch.
         text: The subject with what was observed.
-        ref: The reference (``writer:seq``) of the event that stands for the subject.
+        ref: The reference (``writer:seq``) of one event of the subject.
     """
 
     rule: str
