@@ -61,7 +61,7 @@ class RunOf(Struct, frozen=True, order=True):
         return self.decides is None or rule in self.decides
 
     def lacks(self, rule: str) -> str:
-        """Return the facts about a rule that the run's events lack, in one sentence; empty if they lack nothing."""
+        """Return one sentence about what the run's events lack to decide a rule; empty if they lack nothing."""
         if self.decides is None:
             return ""
         return dict(self.untold).get(rule, "" if rule in self.decides else UNTOLD)

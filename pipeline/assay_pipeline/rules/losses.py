@@ -62,7 +62,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _after_all(at: Column) -> Column:
-    """Return whether a moment is after the end of every fault in `FATAL`."""
+    """Return whether a moment certainly follows the end of every fault in the column ``fatal``."""
     return F.forall("fatal", lambda fault: F.coalesce(precedes(fault["end"], at), no()))
 
 
