@@ -68,8 +68,8 @@ class Cast(dict[str, T]):
         """Refuse a name under which no step has created an actor or object.
 
         Raises:
-            MistakeError: No step has tried to create one under this name; the error lists the known names.  Exception:
-            The pair has refused to create the actor or object (`miss`).
+            MistakeError: No step has tried to create one under this name; the error lists the known names.
+            Exception: The pair has refused to create the actor or object (`miss`).
         """
         if name in self._absent:
             raise self._absent[name]
