@@ -261,7 +261,7 @@ class _RuleOf(Struct, frozen=True):
 def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:
     """Return the scenarios that decide a rule.
 
-    If a scenario passed, these are all scenarios except delayed ones with only kept subjects; otherwise all scenarios.
+    If a scenario passed, scenarios with a late harness and only kept subjects are left out; otherwise none is.
     """
     if all(one.verdict is not Verdict.PASS for one in scenarios):
         return scenarios
