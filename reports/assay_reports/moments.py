@@ -72,7 +72,7 @@ def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ..
 
 
 def ahead_of(due_of: Mapping[str, int], keys: Sequence[str], at_ns: int) -> str:
-    """Return, in words, how long before its due time a message came, for the first that came early; empty if none did.
+    """Return, in words, how long before its due time the first early one of several messages came; empty if none did.
 
     Args:
         due_of: The due times of messages, by key.
