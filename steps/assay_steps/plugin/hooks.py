@@ -285,7 +285,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Prepare the deferral of Ctrl-C once for the whole run, because writing each journal line defers Ctrl-C."""
+        """Install the deferral of Ctrl-C once for the whole run, because each write of a journal line uses it."""
         with ctrl_c_deferrable():
             return (yield)
 
