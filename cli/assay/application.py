@@ -47,7 +47,7 @@ _PLACES = {
     "receive": "messages.receive",
     "send": "messages.send",
 }
-"""The modules of subcommands that have another place or name; the function has the module's name."""
+"""The module of each subcommand whose module has another name or place; the function in it has the module's name."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""

@@ -75,7 +75,7 @@ class Guide(Struct, frozen=True):
     Args:
         rule: The rule.
         scenarios: The scenarios that test the rule, sorted by feature file and line.
-        code: The functions that name the rule, including the code that enforces it.
+        code: The functions, classes and modules that name the rule; they include the code that enforces it.
         defects: The defects that break it.
         invariant: The rule's invariant; None for a rule without an invariant.
     """
@@ -113,7 +113,7 @@ def _scenarios() -> tuple[TaggedScenario, ...]:
 
 @cache
 def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
-    """List every function and module docstring of the enforcing packages, with the rules that it names."""
+    """List the functions, classes and modules of the enforcing packages that name rules, with these rules."""
     return tuple(
         (code, named)
         for package in ENFORCING

@@ -12,8 +12,8 @@ missing if no ``end`` names writers.
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers are not used, because they drop
 blank lines and all but the first object of a line, and turn an invalid line into a row of nulls.
 
-If a compressed part is torn or altered, Spark keeps the lines before the damaged place and goes on with the next file.
-The lines after that place count as missing.
+If a compressed part of a journal is torn or altered, Spark keeps the lines before the damaged place and goes on with
+the next file.  The lines after that place count as missing.
 """
 
 from __future__ import annotations

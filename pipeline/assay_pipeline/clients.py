@@ -57,8 +57,8 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
 def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """Make an array (``losses``) for each scenario, with the begin and end of each call that dropped a connection.
 
-    The array is for the whole scenario, because such a call names the connection, and its consumers may have other
-    names.
+    The array is for the whole scenario: such a call names only the connection, and the connection's consumers may have
+    other names.
 
     Args:
         left: The table ``leaves``.
@@ -100,7 +100,7 @@ def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def alone(arrivals: DataFrame, consumers: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Find whether only one actor consumes from each destination, and no client there may lose messages (``careless``).
+    """For each destination, find whether a single actor consumes from it and no consumer may lose messages.
 
     Args:
         arrivals: The table ``arrivals``.

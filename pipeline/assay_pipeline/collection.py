@@ -206,7 +206,7 @@ def _damage(quarantine: DataFrame, missing: DataFrame) -> dict[str, tuple[str, .
 
 
 def _with_left_out(bronze: Bronze, damage: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Add sentences about the lines that an import left out to the damage."""
+    """Add to the damage the sentences about lines that an import left out."""
     begun = bronze.events.where((F.col("kind") == "begin") & F.col("unread").isNotNull())
     told = begun.groupBy("folder").agg(F.min("unread").alias("unread")).collect()
     return {**damage, **{row.folder: (*row.unread, *damage.get(row.folder, ())) for row in told}}
@@ -221,7 +221,7 @@ def _sentence(row: Row) -> str:
 def _everywhere(
     damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
 ) -> dict[str, tuple[str, ...]]:
-    """Copy damage that belongs to no folder to the damage of every folder."""
+    """Add the damage without a folder to each folder's damage."""
     homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
     folders = {folder for folder, _ in runs}
     told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}

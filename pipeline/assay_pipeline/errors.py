@@ -2,7 +2,7 @@
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
-    ├── ``PackageMissingError``  a package that Spark needs for a use is not installed
+    ├── ``PackageMissingError``  a package that Spark needs is not installed
     ├── ``UnreachableMasterError``  nothing listens at the address of the cluster
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
@@ -33,10 +33,10 @@ class SparkMissingError(PipelineError):
 
 
 class PackageMissingError(PipelineError):
-    """A package that Spark needs for a use is not installed.
+    """A package that Spark needs is not installed.
 
     Args:
-        use: The use, as the subject and verb of a sentence, such as ``A Spark Connect server needs``.
+        use: What needs the package, as the begin of the error's text, such as ``A Spark Connect server needs``.
         package: The name of the package.
         extra: The extra of this distribution that includes the package.
     """
@@ -135,7 +135,7 @@ class SparkFailedError(PipelineError):
     """Spark failed.
 
     Args:
-        why: Spark's reason (`reason`).
+        why: Why Spark failed; for an error of Spark's own, from `reason`.
     """
 
     def __init__(self, why: str) -> None:

@@ -54,7 +54,7 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Add the rows that only another invariant examines; all rows have the subject and figure of this invariant."""
+        """Add the rows that only `other` examines; they too get their subject and figure from this invariant."""
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 
@@ -111,7 +111,7 @@ def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = Fals
         broken: The copies that break the rule.
         kept: The copies that keep the rule; `broken` counts first if a copy is in both. All other copies cannot be
             examined.
-        light: Whether to examine the messages of MQ Light clients, and no others.
+        light: Whether to examine only the messages of MQ Light clients; otherwise only all other messages.
     """
     name = F.when(F.col("kind") == "queue", F.col("key")).otherwise(F.concat_ws(">", "key", "holder"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)

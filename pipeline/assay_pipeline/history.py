@@ -42,8 +42,8 @@ The invariants read only these tables:
   ended, rollbacks, closed consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly``
   if it is a client's call that closes a consumer, a session or a connection, or that deletes a subscription.
 - ``endings``: one row for each session and each call that acknowledges the session's messages or ends its unit of work.
-  An XA session has rows only if it worked in exactly one branch.  These rows have the sequence numbers of the events
-  with which the work in the branch began (``begun``), and of the calls that ended this work (``left``).
+  An XA session has rows only if it worked in exactly one branch.  Only these rows have the sequence numbers of the
+  events with which the work in the branch began (``begun``), and of the calls that ended this work (``left``).
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
 - ``copies``: one row for each copy: a message and one of its holders (`assay_pipeline.tables.copies`).  The table is
   made from ``held`` (the same rows with the facts of the sends) and ``received`` (one row for each copy that a consumer
@@ -151,7 +151,7 @@ class History:
     def with_faults(self, rows: DataFrame) -> DataFrame:
         """Add to rows the faults of their scenario (``faults``; null without faults).
 
-        The arrays are large, so a query should move rows without them, and add them where it reads them.
+        The arrays are large, so a query should join and shuffle rows without them, and add them where it reads them.
         """
         return rows.join(F.broadcast(self.faults), list(CASE), "left")
 

@@ -1,4 +1,4 @@
-"""The journals to judge; the Spark driver lists the files, because Spark ignores empty and missing files."""
+"""The journals to judge; this module lists the files itself, because Spark ignores empty and missing files."""
 
 from __future__ import annotations
 

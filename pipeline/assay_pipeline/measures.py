@@ -204,7 +204,7 @@ def _lateness(history: History) -> dict[Key, list[Lateness]]:
 
 
 def _groups() -> Column:
-    """Return the names of a message's groups: all messages, those with such a delay, those near a fault (or not)."""
+    """Return the names of a message's three groups: all messages, its range of delays, and near a fault or not."""
     delay = F.lit(_delay_names()[-1])
     for least, name in reversed([*zip(_DELAYS_MS[1:], _delay_names()[:-1], strict=True)]):
         delay = F.when(F.col("delay_ns") < least * NS_PER_MS, name).otherwise(delay)

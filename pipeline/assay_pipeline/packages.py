@@ -11,7 +11,7 @@ def need(use: str, extra: str, *packages: str) -> None:
     """Check that packages are installed.
 
     Args:
-        use: The use, as the subject and verb of a sentence, such as ``A Spark Connect server needs``.
+        use: What needs the packages, as the begin of the error's text, such as ``A Spark Connect server needs``.
         extra: The extra of this distribution that includes the packages.
         packages: The names under which the packages are imported.
 

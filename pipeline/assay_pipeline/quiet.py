@@ -1,4 +1,4 @@
-"""The conditions under which silence is evidence: a consumer could have received a message for long enough.
+"""The conditions under which silence is evidence: for long enough, a consumer could have received a message.
 
 All times are nanoseconds since the start of the message's send call, so each event is compared only with the send.
 

@@ -61,7 +61,7 @@ class RunOf(Struct, frozen=True, order=True):
         return self.decides is None or rule in self.decides
 
     def lacks(self, rule: str) -> str:
-        """Return the facts about a rule that the run's events lack, in one sentence; empty if they lack nothing."""
+        """Return one sentence about what the run's events lack to decide a rule; empty if they lack nothing."""
         if self.decides is None:
             return ""
         return dict(self.untold).get(rule, "" if rule in self.decides else UNTOLD)
@@ -261,7 +261,7 @@ class _RuleOf(Struct, frozen=True):
 def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:
     """Return the scenarios that decide a rule.
 
-    If a scenario passed, these are all scenarios except delayed ones with only kept subjects; otherwise all scenarios.
+    If a scenario passed, scenarios with a late harness and only kept subjects are left out; otherwise none is.
     """
     if all(one.verdict is not Verdict.PASS for one in scenarios):
         return scenarios

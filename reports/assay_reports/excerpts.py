@@ -80,7 +80,9 @@ class Excerpt(Struct, frozen=True):
 
 
 def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collection[str] = ()) -> Excerpt:
-    """Make the excerpt of a scenario's events in the order of time, without wire frames and without the broker's log.
+    """Make the excerpt of a scenario's events in the order of time, without those that the page shows elsewhere.
+
+    Left out are wire frames, the broker's log and past, and inspections of its objects.
 
     Args:
         events: The scenario's events.

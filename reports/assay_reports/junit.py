@@ -7,7 +7,7 @@ JUnit has four outcomes, and each verdict on a scenario becomes one of them:
 - error: error and inconclusive, because the result is unknown and a person must look at it
 - skipped: unsupported and not-demonstrated, because the rule was not tested and must not look passed
 
-The element's `type` holds the verdict itself.
+The attribute `type` of an element for a failure, an error or a skipped test holds the verdict itself.
 """
 
 from collections.abc import Iterable, Sequence

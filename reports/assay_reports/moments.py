@@ -72,7 +72,7 @@ def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ..
 
 
 def ahead_of(due_of: Mapping[str, int], keys: Sequence[str], at_ns: int) -> str:
-    """Return, in words, by how much a time is before the first due time of these messages; empty for a later time.
+    """Return, in words, how long before its due time the first early one of several messages came; empty if none did.
 
     Args:
         due_of: The due times of messages, by key.

@@ -35,7 +35,7 @@ class KnownOutcome(Struct, frozen=True):
         reference: The document or issue with the reason.
         owner: The person or team that maintains the entry.
         expires: The ISO date from which the entry no longer counts.
-        sometimes: How often the scenario had the verdict, such as ``1 of 3``; otherwise it passes. Empty for always.
+        sometimes: How often the scenario had the verdict, such as ``1 of 3``, and passed otherwise; empty for always.
         tracker: The URL of the issue in the product's tracker.
     """
 

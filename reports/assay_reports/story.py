@@ -131,8 +131,8 @@ def story(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> Story:
 def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
     """Choose the lines to show.
 
-    Of several equal lines in a row, the first and the last are enough.  If there are still too many, the story has the
-    first, the last, and the lines around events that break the rule.
+    Of several equal lines in a row, the first and the last are enough.  If more than `LINES` lines remain, the story
+    keeps the first ones (half of that number), the last ones (a quarter), and those around events that break the rule.
     """
     kept = [index for index in range(len(lines)) if not _is_between_equals(lines, index)]
     if len(kept) > LINES:

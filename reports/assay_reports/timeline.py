@@ -237,7 +237,7 @@ class _Room:
         self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
 
     def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
-        """Reserve the pixels before and after a position; return the tier of the widths that have room for them."""
+        """Reserve the pixels before and after a position if they are free; return the tier of the widths with room."""
         wide = self._is_free(WIDE_PX, x, before_px, after_px)
         narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
         tier: Tier = "all" if narrow else "wide" if wide else ""

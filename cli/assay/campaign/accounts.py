@@ -79,8 +79,8 @@ class Unit(Struct):
         end: The call that ended the unit of work; None if no call ended it.
         prepared: The call that prepared the branch, if the prepare was confirmed; otherwise None.
         decisions: The calls with which the transaction manager committed or rolled back the branch.
-        fate: The fate of the commit. For a branch, a commit call is enough, even without an answer, because the
-            transaction manager repeats it until the branch is no longer in doubt.
+        fate: The fate of the commit. The commit of a branch counts as confirmed from the call on, even without an
+            answer, because the transaction manager repeats the call until the branch is no longer in doubt.
         sent: The keys of the messages sent in the unit of work.
         taken: The keys of the messages received in the unit of work.
     """

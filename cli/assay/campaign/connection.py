@@ -32,7 +32,7 @@ class UnreachableError(LostError):
 
 
 class ClientConnection:
-    """A connection of an actor; after a loss, the next call opens a new connection.
+    """A connection of an actor; after a call has failed, the next call opens a new connection.
 
     Args:
         name: The actor's name; sessions and units of work get this name with a number.
@@ -79,7 +79,7 @@ class ClientConnection:
 
     @property
     def session(self) -> Session:
-        """Return the session; connect first if the connection is lost or not open yet.
+        """Return the session; connect first at the begin, and after `abort` or `leave`.
 
         Raises:
             LostError: The broker cannot be reached.

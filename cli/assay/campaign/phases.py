@@ -37,7 +37,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 IDLE_AFTER_NS = 2_000_000
-"""A broker that has got no command for this time after its last answer counts as idle, in nanoseconds."""
+"""A broker counts as idle if it got no command within this number of nanoseconds after its last answer."""
 
 _PAGE = struct.Struct("<Bq")
 _ASKING = (Send, Settle, Commit, Prepare, CommitXa, RollbackXa)

@@ -230,9 +230,9 @@ class _Client:
         )
 
     def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
-        """Write the settlement of a message; a client without other unsettled messages is then ready for the next one.
+        """Write the settlement of a message; if no other message is unsettled, write the end of a callback, too.
 
-        A client's silence counts only while it has no unsettled message: it may receive the next one only afterwards.
+        A client's silence counts only after this end: before, the client may not receive a further message.
         """
         attachment = self._attachments[destination]
         held = attachment.held.pop(message, None)

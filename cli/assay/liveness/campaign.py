@@ -89,7 +89,7 @@ def summed(found: Iterable[Finding], ours: Mapping[Side, bool]) -> list[Finding]
 
 
 def _counted(one: Finding, ours: Mapping[Side, bool]) -> Finding:
-    """Return a finding, with "recorded" in place of a product's fail of a rule that STOMP does not demand."""
+    """Return a finding; if STOMP does not demand the rule, a product's fail becomes "recorded"."""
     rule = BY_ID[one.rule]
     if one.verdict is Verdict.FAIL and rule.strength is Strength.KIT and not ours[rule.judged]:
         return Finding(one.rule, Verdict.RECORDED, one.scenario, one.text)

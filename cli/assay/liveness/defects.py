@@ -69,7 +69,8 @@ class _Ends(Faithful):
         counts: Returns whether the end counts octets of the other end as a sign of life.
         after_ms: The longest silence that it permits, in milliseconds.
         phase: The phase in which it ends the connection; None for all.
-        wants: True if the end does so only if the other end has promised heart-beats; False for the opposite.
+        wants: True to end only connections on which the other end has promised heart-beats; False to end only the
+            others.
     """
 
     def __init__(

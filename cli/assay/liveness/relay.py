@@ -96,7 +96,7 @@ class Line:
         return Record(scenario, events, Mark(begin, until), self.late_ms)
 
     def note(self, side: Side, octets: bytes) -> None:
-        """Note octets, or with no octets the end of an end's stream."""
+        """Note the octets of one side of the connection; no octets mean that the side has ended its stream."""
         self.events.append(Event(self.now_ms, side, octets))
 
     def last_ms(self, side: Side) -> float:

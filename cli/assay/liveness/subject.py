@@ -81,7 +81,7 @@ class SdkSubject:
 
 
 class StompPySubject:
-    """stomp.py as it is, with a listener on its own thread, as its documentation shows.
+    """stomp.py without the SDK; the listener runs on stomp.py's own thread, as stomp.py's documentation shows.
 
     Args:
         target: The broker and the login.

@@ -16,7 +16,7 @@ class How(Enum):
     STOPPED = "stopped"
     """Ctrl-C, SIGTERM or SIGHUP ended the soak early."""
     LOST = "lost"
-    """The broker failed to shut down properly, or failed to start again."""
+    """The broker failed to shut down properly or to start again, or became unreachable without a planned fault."""
     BROKEN = "broken"
     """The kit or the machine failed."""
 

@@ -142,7 +142,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         workloads: The names of the workloads.
         left_out: The workloads and faults that the soak leaves out.
         faults: The faults, in the order of time.
-        producers: The producers with their numbers of messages; empty until `counted`.
+        producers: The producers with their numbers of messages; empty until the messages are counted.
     """
 
     schema: int
@@ -164,7 +164,7 @@ def make_plan(
         options: The options.
         has: The capabilities of the pair.
         lacks: The capabilities that the pair lacks, each with the reason.
-        kinds: The kinds of faults of the options that the pair cannot have, with the reason; the plan leaves them out.
+        kinds: For each requested kind of fault that the pair cannot have, the reason; the plan leaves these kinds out.
     """
     able = [one for one in WORKLOADS if one.needs <= set(has)]
     left_out = [LeftOut(one.name, _lacking(one, has, lacks)) for one in WORKLOADS if one not in able]

@@ -11,7 +11,7 @@ from assay_features.rule import Rule
 
 
 class Untried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One reason why scenarios test some rules without some traits.
+    """One reason why no scenario tests some rules under some traits.
 
     Args:
         traits: The names of traits, or of dimensions; a dimension stands for all its traits.

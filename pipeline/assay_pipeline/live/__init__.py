@@ -1,6 +1,6 @@
 """Live alarms: breaches in the history of a run that still goes on, with Structured Streaming.
 
-``growing`` reads the lines that writers add to their journals.  ``suspicion`` examines one scenario with the
+``growing_journals`` reads the lines that writers add to their journals.  ``examination`` examines one scenario with the
 plain-Python form of the invariants.  ``processor`` stores the lines of each open scenario in Spark's state, and
 examines them repeatedly.  `watch_run` runs the stream.
 

@@ -1,8 +1,9 @@
 """BT-08, BT-09, BT-10, BT-16: a batch is acknowledged after its callback, in automatic mode as a whole.
 
-*Examined*, in sessions with automatic acknowledgement (`assay_pipeline.tables.batched`):
+*Examined*, in sessions with automatic acknowledgement (for BT-10, dups-ok acknowledgement), from the table
+`assay_pipeline.tables.batched`:
 
-- BT-08: every batch whose callback ended; BT-10: the same in sessions with dups-ok acknowledgement
+- BT-08 and BT-10: every batch whose callback ended
 - BT-09: every message of a batch whose callback raised an error, if the consumer received the message again on the same
   link
 - BT-16: every message of a batch whose callback returned, under three conditions:

@@ -1,7 +1,8 @@
 """DD-03: a delayed message is delivered once its delay is over.
 
 *Examined*: every message with a delay above 0 that a client sent to a queue, that was confirmed and never expires, and
-whose id was sent once.  Its sender is no MQ Light client, which may send at most once.
+whose id was sent once.  Its sender is no MQ Light client, because such a client may use the quality of service at most
+once.
 
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 
@@ -16,8 +17,8 @@ waited.
 - an unseen message that a consumer may hold, or that a consumer with the quality of service at most once may have lost
 - an unseen message that the broker may lose: a non-persistent message, if a fault was not certainly over before its
   send; a persistent message, if such a fault did not end
-- an unseen message of a history with a fault other than those of `SURVIVED`, at any time: on z/OS, a worker that died
-  before the send delivers nothing until an administrator restarts it (DD-63)
+- an unseen message, if at any time in the scenario a fault outside `SURVIVED` began: on z/OS, for example, a delay
+  processor that died before the send delivers nothing until an administrator restarts it (DD-63)
 - an unseen message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
   (`quiet.special`)
 

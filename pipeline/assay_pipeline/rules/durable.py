@@ -11,11 +11,12 @@ send and its confirmation, and *active* if a consumer watched it through the sen
 - PD-25: persistent messages, inactive subscriptions
 - PD-29: non-persistent messages, inactive subscriptions, no kill or restart after the send
 - PD-30: non-persistent messages, inactive subscriptions, a kill or restart after the send; and persistent messages that
-  were sent after a kill or restart, if the subscription was older and no client had opened it since
+  were sent after a kill or restart, if the subscription existed before this fault and no client had opened it between
+  fault and send
 
 *Kept*: a consumer of the subscription received the message; for PD-23, after the end of the kill or restart.  For an
-inactive subscription, a client also opened it after the message was confirmed.  Otherwise a consumer may have been
-attached through the send although it did not watch.
+inactive subscription, a client must also have opened it after the message was confirmed.  Otherwise a consumer may have
+been attached through the send although it did not watch.
 
 *Broken*, if the message is persistent: no consumer of the subscription ever received it, although one consumer had a
 quiet tail (`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  The tail

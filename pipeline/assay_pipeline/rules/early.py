@@ -5,10 +5,10 @@ Its send was not refused (an unanswered send may have arrived), and its id was s
 start of the send call plus the delay.
 
 *Broken*: a sighting is earlier than the due time by more than the uncertainty of the two clocks.  *Undecided*: no
-sighting is so early, but a sighting is at or before the due time, within an uncertainty above 0.  *Kept*: every
-sighting is at the due time or later, and the delay was tried.  A delay was tried if one consumer watched the
-destination for at least `WATCHED_PERCENT` of the time from the send call to the due time, or if a browse of the
-destination was answered in that time.  The time of the scenario's faults does not count as watched.
+sighting is so early, but one is at the due time, or earlier by no more than the uncertainty, and this uncertainty is
+above 0.  *Kept*: every sighting is at the due time or later, and the delay was tried.  A delay was tried if one
+consumer watched the destination for at least `WATCHED_PERCENT` of the time from the send call to the due time, or if a
+browse of the destination was answered in that time.  The time of the scenario's faults does not count as watched.
 
 *Not examinable*: a message that was never seen, or that no consumer could have received early.
 

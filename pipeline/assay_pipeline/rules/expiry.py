@@ -10,8 +10,8 @@ consumer if it has no name.  A browse is no delivery.  A copy whose first sighti
 late: the client may have received it in time, and waited for a full batch (BT-15 examines batches).
 
 *Broken*: the copy's first sighting is later than expiry plus limit by more than the uncertainty.  A copy that was
-received in time and comes again later is not broken.  *Undecided*: the first sighting is within the uncertainty of
-expiry plus limit.
+received in time and comes again later is not broken.  *Undecided*: the first sighting is earlier or later than expiry
+plus limit, but by no more than the uncertainty.
 
 *Kept* (on queues only): no consumer ever received the message, although the message was confirmed and a consumer could
 have received it after expiry plus limit.  For this, a quiet watch must reach beyond that moment.  The watch must have

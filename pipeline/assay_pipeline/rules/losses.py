@@ -4,7 +4,8 @@
 if a kill or a restart of the broker began after its send call.
 
 *Kept*: a consumer received the message, or a browse found it, after such a fault.  A sighting is after a fault if it
-certainly follows the fault's end, or if the clocks certainly place it after the fault's begin.
+certainly follows the fault's end, or if its clock time is later than that of the fault's begin by more than the
+uncertainty.
 
 *Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
 drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due.
@@ -62,7 +63,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _after_all(at: Column) -> Column:
-    """Return whether a moment is after the end of every fault in `FATAL`."""
+    """Return whether a moment certainly follows the end of every fault in the column ``fatal``."""
     return F.forall("fatal", lambda fault: F.coalesce(precedes(fault["end"], at), no()))
 
 

@@ -1,8 +1,8 @@
 """PD-18, PD-21, PD-22, PD-32: a queue is one subscription that its consumers share.
 
-*Examined*: confirmed messages on queues that never expire (`assay_pipeline.tables.copies`).  A message is *awaited* if
-a consumer watched the queue through the send, and *parked* if no consumer watched it between the begin of the send and
-its confirmation.  The rules differ in the messages:
+*Examined*: confirmed messages on queues, without a time to live (`assay_pipeline.tables.copies`).  A message is
+*awaited* if a consumer watched the queue through the send, and *parked* if no consumer watched it between the begin of
+the send and its confirmation.  The rules differ in the messages:
 
 - PD-18: messages that several consumers awaited; and parked persistent messages without a kill or restart after the
   send

@@ -106,8 +106,8 @@ def _without_py4js_words() -> Generator[None, None, None]:
     """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts, because the exception says enough.
 
     py4j logs to loggers of its own name and, for an interrupted call, to the root logger by `logging.exception`.  That
-    function also installs a handler on standard error if the root logger has none.  So the root logger has Python's
-    own handler of last resort meanwhile: other modules' warnings appear as without Spark.
+    function also installs a handler on standard error if the root logger has none.  So the root logger has Python's own
+    handler of last resort during the block, and other modules' warnings appear as they do without Spark.
     """
     own, root = logging.getLogger("py4j"), logging.getLogger()
     level, handler = own.level, None if root.handlers else logging.lastResort

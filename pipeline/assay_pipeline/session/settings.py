@@ -7,12 +7,12 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 LARGE_OCTETS = 256 * 1024 * 1024
-"""Spark compiles its plans for journals of at least this many bytes; interpreting them is faster for fewer bytes.
+"""For journals of at least this many bytes, Spark compiles its plans; otherwise, interpreted plans are faster.
 
-With the journals of the main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
+With the journals of the build's main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
 """
 SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of fewer bytes, the virtual machine uses only its fast compiler, because better code costs more time."""
+"""For journals of fewer bytes, the virtual machine uses only its fast compiler, because optimizing takes longer."""
 TINY_OCTETS = 8 * 1024 * 1024
 """Journals of fewer bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024

@@ -3,9 +3,9 @@
 *Messages*: accepted sends of messages that never expire and whose ids were sent once.
 
 *Rows*: one for each message and each queue or durable subscription (`assay_pipeline.tables.holders`) of which a
-consumer received the message from the destination to which it was sent.  The first of these receptions counts.  The
-client settled the message in no way on the link of that reception.  The connection was *lost* later: by the first kill,
-restart or cut after the reception, or by a call with which the consumer dropped its connection.
+consumer received the message from the destination to which it was sent.  The first of these receptions counts.  On the
+link of that reception, the client did not settle the message in any way.  The connection was *lost* later: by the first
+kill, restart or cut after the reception, or by a call with which the consumer dropped its connection.
 
 The columns, beside the message's:
 
@@ -24,9 +24,9 @@ The columns, beside the message's:
 - ``asked``: between the reception and the end of the loss, the client called for an acknowledgement or a commit: the
   call may have covered the message
 - ``stored``: the message is persistent and its sender is no MQ Light client, or no kill or restart began after the send
-- ``quiet_ns``: the longest quiet tail of a watch of the holder's consumers after the message was due and the loss was
-  over (`assay_pipeline.quiet`), of a consumer that was created after that; ``quiet_other_ns``: of another consumer,
-  whenever it was created.  No fault that ends connections touches the watch.
+- ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`), after the message was due and the loss was over, of the
+  holder's consumers that were created after the loss; ``quiet_other_ns``: of the holder's consumers other than this
+  one.  No fault that ends connections overlaps their watches.
 - ``others``: how many other consumers the scenario has for the holder, whether they watch or not
 - ``alone``: for a queue, only one actor consumes from it, and no client there may lose messages
   (`assay_pipeline.clients.alone`); for a subscription, always true

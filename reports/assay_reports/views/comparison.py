@@ -68,7 +68,7 @@ class PairLack(Struct, frozen=True):
     Args:
         capability: The capability, or a kind of queue manager.
         reason: The reason for the lack.
-        rules: The number of the column's unsupported and partial rules with a core scenario that needs the capability.
+        rules: How many unsupported or partial rules of the column have a core scenario that needs the capability.
     """
 
     capability: str

@@ -62,7 +62,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the known outcome that expects a scenario's verdict, or else one that expects another verdict."""
+        """Return the first known outcome that expects a scenario's verdict, else the scenario's first one, if any."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 

@@ -136,8 +136,8 @@ class ScenarioFaults:
     def wait_for(self, fault: FaultRequest, injection: Injection) -> str:
         """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
-        If the fault's trigger did not occur, the fault happens now. The scenario's claims then find that the broker
-        did not answer or deliver.
+        If the fault's trigger did not occur, for example because the broker never answered, the fault happens now. The
+        scenario's claims then find what is missing.
 
         Returns:
             Reference of the journal's event that ends the fault.

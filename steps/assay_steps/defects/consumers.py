@@ -24,7 +24,7 @@ from assay_steps.defects.ports import ConnectionsFilter, SessionFilter, Sessions
 
 
 class ConsumerFilter:
-    """A wrapper around a consumer, of which a defect overrides some methods.
+    """A wrapper around a consumer; a defect is a subclass that overrides some of the methods.
 
     Args:
         behind: The consumer without the defect.

@@ -140,7 +140,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether every defect is caught, every rule has a caught defect, and no scenario fails without a defect."""
+        """Whether the matrix shows no fault at all, and no exception in a defect's own code."""
         return not self.wrong and not self.errors
 
     @property

@@ -66,8 +66,8 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin.recorder, "assay-recorder")
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
-    # No early end with a defect, which may break a probe but few scenarios, and none with xdist, because an early end
-    # would cut off the journals of the workers.
+    # A run with a defect does not end early, because a defect may break a probe and only few scenarios. A run with
+    # xdist does not, because the end would cut off the workers' journals.
     if not (plugin.process.delegates or plugin.run.options.defect) and plugin.process.controls:
         config.pluginmanager.register(EarlyEnd(), "assay-early-end")
     if forks := plugin.process.forks:
@@ -285,7 +285,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Prepare the deferral of Ctrl-C once for the whole run, because writing each journal line defers Ctrl-C."""
+        """Install the deferral of Ctrl-C once for the whole run, because each write of a journal line uses it."""
         with ctrl_c_deferrable():
             return (yield)
 

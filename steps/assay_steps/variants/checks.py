@@ -1,7 +1,7 @@
 """Tolerated variants of refused calls.
 
-They differ in the moment at which the client refuses a setting, in the end of a producer whose message the broker
-refuses, and in whether the client waits for the answer to a send.
+They differ in when the client refuses a setting, in whether a producer ends when the broker refuses its message, and in
+whether the client waits for the answer to a send.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Detached(WireFilter):
 
 
 def _settled(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Settle a non-persistent message without delay at its send, if it belongs to no unit of work."""
+    """Settle a non-persistent message at its send, if it has no delivery delay and belongs to no unit of work."""
     if not isinstance(command, Send) or command.unit is not None:
         return None
     if command.message.durable is not False or command.message.delivery_time_ms is not None:

@@ -68,7 +68,7 @@ class Cast(dict[str, T]):
         """Refuse a name under which no step has created an actor or object.
 
         Raises:
-            MistakeError: No step has tried to use the name; the error lists the known names.
+            MistakeError: No step has tried to create one under this name; the error lists the known names.
             Exception: The pair has refused to create the actor or object (`miss`).
         """
         if name in self._absent:

@@ -15,8 +15,9 @@ differ in the publications and in the consumers that came later:
 *Broken*: such a consumer received the publication.  *Kept*: no such consumer received it, although one had a quiet tail
 (`QUIET_MS`), and the broker could still have had the publication: it is persistent, or no kill or restart had ended the
 broker.  For PD-27 and QS-31, the publication may also be non-persistent if the broker was only restarted and not
-killed, because a broker can save all messages before it stops.  In addition, for these two rules, a consumer of a
-subscription as above watched from before the send until the kill or restart, and did not receive the publication.
+killed, because a broker can save all messages before it stops.  In addition, for these two rules, a non-durable
+consumer (for QS-31, one that receives at most once) watched from before the send until the kill or restart, and did not
+receive the publication.
 
 *Not examinable*:
 

@@ -49,11 +49,11 @@ _OF_SENDER = (*CASE, "sender", "sent_by", "priority", "mode", "source", "destina
 
 
 def _received(history: History, *, orderly: bool) -> DataFrame:
-    """Make one row for each message that a holder's consumers received once, undisturbed.
+    """Make one row for each message that a holder's consumers received once, with no event that may change the order.
 
     Args:
         history: The tables.
-        orderly: Whether the orderly end of a consumer disturbs the order, too.
+        orderly: Whether the orderly end of a consumer counts as such an event, too.
     """
     plain = (F.col("delay_ns") == 0) & (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("unit").isNull()
     chosen = F.col("mode").isin("persistent", "non-persistent") & F.col("priority").isNotNull() & ~F.col("careless")

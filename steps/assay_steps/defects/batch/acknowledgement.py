@@ -1,4 +1,4 @@
-"""Defects of the client in acknowledging batches: the messages of an acknowledgement and its time (BT-08, BT-16)."""
+"""Defects of the client in acknowledging batches: which messages it acknowledges, and when (BT-08, BT-16)."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class _Sized(WireFilter):
 
 
 class _WithTheNextFull(_Sized):
-    """The client acknowledges a batch that is not full together with the next full one."""
+    """The client delays the acknowledgement of a batch that is not full, until it acknowledges the next full batch."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

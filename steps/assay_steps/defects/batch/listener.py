@@ -85,7 +85,7 @@ class _TakesTheOthersPlace(ConsumerFilter):
 
 
 class _OneKindInASession(ConsumerFilter):
-    """The client refuses a batch listener and a message listener on two receivers of one session."""
+    """In a session with a listener of one kind (message or batch), the client refuses a listener of the other kind."""
 
     _kinds: ClassVar[dict[int, set[str]]] = {}
 

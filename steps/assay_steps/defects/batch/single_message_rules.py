@@ -1,4 +1,4 @@
-"""Defects of the client that break BT-15: the rules for single messages hold for batches, too.
+"""Defects of the client that break BT-15 (the rules for single messages hold for batches, too).
 
 With a batch listener, such a client alters the contents of messages, ignores their delay, their expiry or the selector,
 or goes on to deliver after the connection was stopped.
