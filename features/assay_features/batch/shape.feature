@@ -452,7 +452,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-07 @needs-batch-listener
   Rule: Within a batch and across batches, messages come in the consumer's order
-    The kit's reading: batches change how messages are delivered, not their order.
+    The kit's reading: batches change how messages are delivered, not their order.  A broker may deliver returned
+    messages after later ones, so scenarios in which the client returns messages run in process only.
 
     Scenario Outline: Waiting messages come in batches of <size> in the order in which they were sent
       Given an empty queue
@@ -564,7 +565,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver starts to take batches of at most 2 within 500 ms
       Then the receiver sees "high1", "high2", "high3", "low1" and "low2" in that order
 
-    @kit
+    @kit @judges-client @needs-virtual-time
     Scenario: Messages that waited keep their order if their listener is removed during a callback and set again
       Given an empty queue
       And messages "m1" to "m7" are sent to the queue
@@ -576,7 +577,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m7" in that order
       And the receiver sees "m1" to "m7" exactly once
 
-    @kit
+    @kit @judges-client @needs-virtual-time
     Scenario: After a receiver is closed, the messages of its unfinished batch come in order to the next receiver
       Given an empty queue
       And receiver "left" on the queue
