@@ -65,16 +65,24 @@ class Sessions:
 
     def cut(self) -> None:
         """End all links, because the connection ends."""
-        for end in tuple(self._links.values()):
+        for end in self._in_order():
             end.cut(alone=False)
             end.forget()
 
     def _cut(self, session: EngineSession) -> None:
         """End the links of a session, and the transactions that were declared on these links."""
-        for end in tuple(self._links.values()):
+        for end in self._in_order():
             if end.engine.session is session:
                 end.cut(alone=True)
                 end.forget()
+
+    def _in_order(self) -> list[LinkEnd]:
+        """Return all links, coordinators' links last.
+
+        The end of a coordinator's link backs out transactions and so returns messages to their queues.  A receiver that
+        is about to end must not get them again, because this would count as another delivery.
+        """
+        return sorted(self._links.values(), key=lambda end: isinstance(end, CoordinatorEnd))
 
     # --- links
 

@@ -401,6 +401,28 @@ def test_what_ends_the_coordinators_link_backs_its_units_out(server: Serving, ho
     assert browse(server, f"BACKOUT.{how}") == 0
 
 
+@pytest.mark.parametrize("how", ["session", "connection", "line"])
+def test_a_delivery_of_a_unit_that_ends_with_its_session_counts_once(server: Serving, how: str) -> None:
+    queue = f"COUNTED.{how}"
+    with raw(server, sessions=2) as client:
+        working = Working(client)
+        number = working.receive(queue)
+        client.credit(1, 9, count=1)
+        client.settle(number, within(working.declare()), settled=True)
+        if how == "session":
+            client.say(END)
+            client.wait(END)
+        elif how == "connection":
+            client.say(CLOSE)
+            client.wait(CLOSE)
+    with raw(server, container="other") as other:
+        other.attach("r", RECEIVER, 1, source=source(queue))
+        other.credit(1, 1)
+        again = other.wait(TRANSFER)
+    assert types.uint(1) in again.payload[:20]  # the delivery-count
+    assert types.uint(2) not in again.payload[:20]
+
+
 @pytest.mark.parametrize(
     "asked", [types.string("x"), performative(0x33), types.null()], ids=["text", "declared", "null"]
 )
