@@ -146,6 +146,17 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the worker of the delivery delay processor dies
       Then the receiver sees "slow" exactly once
 
+    @needs-worker-dies @needs-admin @own-instance
+    Scenario: If the staging queue is altered after the processor's worker has died, the message is still delivered
+      Line 70.  The new MAXDEPTH has room for the message, so the command does not stop the processor.
+
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the worker of the delivery delay processor dies
+      And the staging queue is altered to MAXDEPTH(10)
+      Then the receiver sees "slow" exactly once
+
     @needs-worker-dies
     Scenario: If the processor's worker dies before a message is staged, the message is still delivered
       Given an empty queue
