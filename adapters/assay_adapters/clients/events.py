@@ -26,6 +26,9 @@ from assay_sdk.observer import (
 )
 from assay_sdk.observer import Seen as SdkSeen
 
+_KEPT_SETTLED = 1_000
+"""The number of settled messages whose objects a `Teller` keeps, so that an application can acknowledge an old one."""
+
 Fields = dict[str, str | int | bool | None]
 KitMessage = Message[str | bytes]
 """A message object of the SDK whose body is a text or bytes."""
@@ -150,7 +153,9 @@ class Teller(EventMaker):
         self._unmatched: dict[int, deque[Seen]] = {}
         """The messages of each consumer that the SDK has reported in an event, but has not returned yet."""
         self._messages: dict[int, KitMessage | None] = {}
-        """The SDK's unsettled messages by handle."""
+        """The SDK's messages by handle: all unsettled ones, and the last settled ones."""
+        self._settled: deque[int] = deque()
+        """The handles of the settled messages in `_messages`, in the order of their settlement."""
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
         """The keys in `_seen` of the messages that a unit of work settles, by the unit's number or xid."""
         self._handles = 0
@@ -163,7 +168,7 @@ class Teller(EventMaker):
         return seen
 
     def message(self, handle: int) -> KitMessage | None:
-        """Return the SDK's message object with a handle; None after the message is settled."""
+        """Return the SDK's message object with a handle; None long after the message is settled."""
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:
@@ -208,5 +213,8 @@ class Teller(EventMaker):
 
     def _forget(self, key: tuple[int, int]) -> None:
         seen = self._seen.pop(key, None)
-        if seen is not None:
-            del self._messages[seen.handle]
+        if seen is None:
+            return
+        self._settled.append(seen.handle)
+        if len(self._settled) > _KEPT_SETTLED:
+            del self._messages[self._settled.popleft()]

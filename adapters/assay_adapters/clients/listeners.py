@@ -57,8 +57,8 @@ class ScriptedListener(Generic[T]):
     def __call__(self, messages: Sequence[T]) -> None:
         """Carry out the script for one callback.
 
-        A failing callback raises the exception after it has waited and closed its consumer, if the script says so; it
-        omits all other steps.
+        A failing callback raises the exception after it has waited, acknowledged and closed its consumer, if the script
+        says so; it omits all other steps.
 
         Args:
             messages: The messages of the callback: one, or a batch.
@@ -74,15 +74,16 @@ class ScriptedListener(Generic[T]):
             due_ns = self._runner.clock.monotonic_ns() + script.take_ms * _NS_PER_MS
             self._runner.run_until(lambda: False, due_ns)
         fails = self._fails()
+        self._acknowledge_some(messages, before)
         if not fails:
-            self._act(messages, before)
+            self._act(before)
         if self._reached(script.close_after, before):
             self._close()
         if fails:
             raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
 
-    def _act(self, messages: Sequence[T], before: int) -> None:
-        """Carry out the script's steps for a callback that does not fail, except the closing of the consumer.
+    def _acknowledge_some(self, messages: Sequence[T], before: int) -> None:
+        """Acknowledge the messages that the script names for a callback.
 
         Args:
             messages: The messages of the callback.
@@ -94,6 +95,14 @@ class ScriptedListener(Generic[T]):
                 self._acknowledge(message)
         if self._reached(script.acknowledge_after, before):
             self._acknowledge(self._came[script.acknowledge_index])
+
+    def _act(self, before: int) -> None:
+        """Carry out the script's other steps for a callback that does not fail, except the closing of the consumer.
+
+        Args:
+            before: The number of messages of all earlier callbacks.
+        """
+        script = self._script
         if self._reached(script.commit_after, before):
             self._commit()
         if self._reached(script.rollback_after, before):

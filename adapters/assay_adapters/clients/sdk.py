@@ -167,7 +167,7 @@ class SdkSession:
         if message is not None:
             message.acknowledge()
         else:
-            self._port.acknowledge()  # the message is settled already: the SDK decides whether this is an error
+            self._port.acknowledge()  # the message was settled long ago: the SDK decides whether this is an error
 
     def _named(self, action: Callable[[], T]) -> Outcome[T]:
         """Run an action that makes a destination; return a refusal if the destination's name is invalid."""

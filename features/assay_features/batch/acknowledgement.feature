@@ -166,6 +166,16 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
+    @evidence
+    Scenario: A callback that acknowledges a message and then fails acknowledges no message of its batch
+      A session with automatic acknowledgement ignores calls of acknowledge (Jakarta Messaging 3.1, Message.acknowledge).
+
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and acknowledges as soon as 3 messages have come and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+
     Scenario: The second batch comes again if its callback fails
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

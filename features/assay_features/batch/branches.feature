@@ -518,6 +518,42 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence
+    Scenario Outline: After the broker <event>, a branch that has only received is in doubt until it is <decided>
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker <event>
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then branch "b" is in doubt
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+      When branch "b" is <decided>
+      And message "last" is sent to the queue
+      Then "after" sees "last" exactly once
+      And <claim>
+      And branch "b" is not in doubt
+
+      @needs-kill
+      Examples:
+        | event                    | decided     | claim                                  |
+        | is killed and comes back | committed   | "after" never sees "m1" to "m3"        |
+        | is killed and comes back | rolled back | "after" sees "m1" to "m3" exactly once |
+
+      @needs-restart
+      Examples:
+        | event        | decided     | claim                                  |
+        | is restarted | committed   | "after" never sees "m1" to "m3"        |
+        | is restarted | rolled back | "after" sees "m1" to "m3" exactly once |
+
+    @evidence
     Scenario Outline: After the broker <event>, two branches in doubt are decided separately: "<first>" is committed
       Given an empty queue "in"
       And an empty queue "out"

@@ -79,11 +79,11 @@ def test_the_consumer_is_closed_once_and_last() -> None:
     assert played.did == ["again", "close"]
 
 
-def test_a_raising_callback_does_nothing_else() -> None:
-    played = Played(Script(fail_at=1, acknowledge_after=1))
+def test_a_raising_callback_acknowledges_first_and_does_nothing_else() -> None:
+    played = Played(Script(fail_at=1, acknowledge_after=2, commit_after=1, rollback_after=1, again_after=1))
     with pytest.raises(ScriptedFailureError):
-        played.listener(["a"])
-    assert played.did == []
+        played.listener(["a", "b"])
+    assert played.did == ["acknowledge b"]
 
 
 def test_a_raising_callback_closes_its_consumer_first() -> None:

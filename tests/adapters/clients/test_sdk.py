@@ -8,6 +8,8 @@ from typing import TypeVar
 import pytest
 from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, FakeDriver, FakeWire
 
+from assay_adapters.clients import events
+from assay_adapters.clients.events import KitMessage
 from assay_adapters.clients.sdk import SdkClient, SdkFace
 from assay_adapters.ports.client import (
     AS_DESTINATION,
@@ -27,6 +29,7 @@ from assay_adapters.ports.client import (
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability
+from assay_sdk.faces.message import Message as FaceMessage
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.runners.virtual import VirtualRunner
@@ -306,6 +309,33 @@ def test_acknowledging_what_was_seen_acknowledges_the_session(world: World) -> N
     ok(session.acknowledge(second))
     assert [len(numbers) for numbers, _ in world.wire.settled()] == [2]
     ok(session.recover())
+
+
+@pytest.mark.parametrize(("kept", "named"), [(1, ["a", "a", "b"]), (0, ["a"])])
+def test_a_settled_message_is_acknowledged_by_its_own_method(
+    world: World, monkeypatch: pytest.MonkeyPatch, kept: int, named: list[str]
+) -> None:
+    called: list[str] = []
+    own = FaceMessage.acknowledge
+
+    def acknowledge(message: KitMessage) -> None:
+        called.append(str(message.body).removesuffix(" body"))
+        own(message)
+
+    monkeypatch.setattr(FaceMessage, "acknowledge", acknowledge)
+    monkeypatch.setattr(events, "_KEPT_SETTLED", kept)
+    session = world.session(AckMode.CLIENT)
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    world.put("a", "b")
+    first = ok(consumer.receive(0))
+    assert first is not None
+    ok(session.acknowledge(first))
+    second = ok(consumer.receive(0))
+    assert second is not None
+    ok(session.acknowledge(first))
+    ok(session.acknowledge(second))
+    assert called == named
+    assert [len(numbers) for numbers, _ in world.wire.settled()] == [1, 1]
 
 
 def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> None:
