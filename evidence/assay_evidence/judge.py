@@ -31,6 +31,7 @@ from assay_evidence.concluding.clients import clients_of
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rules import find_rule, rule_verdicts
+from assay_evidence.concluding.slow_pairs import short_periods
 from assay_evidence.concluding.weighing import (
     HELD_UP_NS,
     NS_PER_SECOND,
@@ -42,6 +43,7 @@ from assay_evidence.concluding.weighing import (
     foreign_kit,
     held_up,
     session_ended,
+    slow_pair,
     unfinished,
     weigh,
 )
@@ -324,13 +326,14 @@ class _Run:
             unfinished() if _is_unfinished(trace) else None,
             held_up(_late_ns(trace), sum(end.elapsed_ns for end in ends)),
         ]
+        periods = short_periods(trace)
 
         def of_claim(claim: Claim) -> list[Circumstance]:
             begin = self._begins.get(claim.writer, self.begin)
             kit = foreign_kit(facts.strength, facts.judged, begin.ours if begin else ())
             error = next((event.refused.text for event in _of_kind(visible_to(claim, ended), SessionEnded)), None)
             ending = session_ended(facts.judged, begin.ours if begin else (), error)
-            return [one for one in (*common, kit, ending) if one is not None]
+            return [one for one in (*common, kit, ending, slow_pair(periods, claim)) if one is not None]
 
         return of_claim
 

@@ -59,10 +59,10 @@ class Finding(Struct, frozen=True):
         expected: The demand of the rule, with figures.
         observed: The evidence in the journal, with figures.
         disclosed: The outcome that occurred where a `may` rule permits several; empty if the claim discloses nothing.
-        certain: Whether a pass or fail is certain: no delay of the harness can have caused it.
+        certain: Whether a pass or fail is certain: no delay of the harness or of the pair's answers can have caused it.
         offenders: For a fail, the references (``writer:seq``) of the events that break the rule; empty if a missing
             event breaks it.
-        delayed: Whether the finding is inconclusive only because of a delay of the harness on a busy machine.
+        delayed: Whether the finding is inconclusive only because of a delay of the harness or of the pair's answers.
     """
 
     claim: str

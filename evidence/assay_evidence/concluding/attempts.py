@@ -6,8 +6,11 @@ on the scenario comes from this table, applied to the first attempt and then, if
 ============================================================  ===============================================
 verdict of the attempt                                        the scenario's verdict
 ============================================================  ===============================================
-inconclusive, and either a delay of the harness left the      the verdict of the next attempt; without a next
-deciding finding open, or all delays exceed `HELD_UP_NS`      attempt, the verdict of this attempt
+inconclusive, and a delay of the harness or a slow pair left  the verdict of the next attempt; without a next
+the deciding finding open, or all delays of the harness       attempt, the verdict of this attempt
+exceed `HELD_UP_NS`
+inconclusive or not-demonstrated, and a period of the         as above
+scenario was too short for the pair (`slow_pairs`)
 inconclusive or not-demonstrated, and the broker needed more  as above
 than `SLOW_RETURN_NS` for a restart or after a kill
 error, because a fault failed that several scenarios shared,  as above; the next attempt has a broker of its own
@@ -24,6 +27,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from assay_evidence.concluding.slow_pairs import short_periods
 from assay_evidence.concluding.weighing import NS_PER_SECOND
 from assay_evidence.events import FATAL, Event, Fault, ScenarioBegin, Step
 from assay_evidence.events.pairs import paired
@@ -63,19 +67,20 @@ def grouped(names: Iterable[str], begins: Iterable[ScenarioBegin]) -> list[list[
     return list(groups.values())
 
 
-def is_open(verdict: Verdict, trace: Iterable[Event], *, held_up: bool) -> bool:
+def is_open(verdict: Verdict, trace: Sequence[Event], *, held_up: bool) -> bool:
     """Return whether circumstances of the run left an attempt without a decision, by the table of this module.
 
     Args:
         verdict: The verdict on the attempt.
         trace: The attempt's events.
-        held_up: Whether delays of the harness left an inconclusive attempt open.
+        held_up: Whether delays of the harness, or of the pair's answers, left an inconclusive attempt open.
     """
     if verdict is Verdict.ERROR:
         return any(isinstance(event, Step) and event.shared_fault for event in trace)
     if verdict is Verdict.INCONCLUSIVE and held_up:
         return True
-    return verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED} and _longest_fault_ns(trace) > SLOW_RETURN_NS
+    slow = _longest_fault_ns(trace) > SLOW_RETURN_NS or bool(short_periods(trace))
+    return verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED} and slow
 
 
 def _longest_fault_ns(trace: Iterable[Event]) -> int:

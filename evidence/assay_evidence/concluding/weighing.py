@@ -12,6 +12,8 @@ the scenario did not end                       (stays)       error          (sta
 a `kit` rule, and the part is foreign          (stays)       unsupported    (stay)
 a foreign broker ended a session with an       (stays)       inconclusive   (stay)
 error, and the client alone is judged
+the pair answered too slowly for the           (stays)       inconclusive   (stay)
+scenario's times
 a busy machine held up the harness             inconclusive  inconclusive   (stay)
 =============================================  ============  =============  =============
 
@@ -24,7 +26,8 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
 - No document demands a rule of strength `kit`, so only the kit's own parts can fail it.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
   ends a session only because of a mistake of the client, so a fail on this broker stays.
-- A pass or fail on a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
+- `assay_evidence.concluding.slow_pairs` says when a pair is too slow.
+- In the last two circumstances, a pass or fail stays if no delay can have caused it (`Finding.certain`).
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ from enum import Enum, auto
 import msgspec
 from msgspec import Struct
 
+from assay_evidence.concluding.slow_pairs import OWN_TIMES, Period
+from assay_evidence.events import Claim
 from assay_evidence.verdicts import Finding, Verdict
 
 NS_PER_SECOND = 1_000_000_000
@@ -59,6 +64,7 @@ class Kind(Enum):
     UNFINISHED = auto()
     FOREIGN_KIT = auto()
     SESSION_ENDED = auto()
+    SLOW_PAIR = auto()
     HELD_UP = auto()
 
 
@@ -70,11 +76,14 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     (Kind.UNFINISHED, Verdict.FAIL): Verdict.ERROR,
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,
     (Kind.SESSION_ENDED, Verdict.FAIL): Verdict.INCONCLUSIVE,
+    (Kind.SLOW_PAIR, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
 }
 """The new verdict of a finding, by circumstance and old verdict."""
 _ORDER = tuple(Kind)
+_DELAYS = frozenset({Kind.SLOW_PAIR, Kind.HELD_UP})
+"""The kinds that change no certain finding, and after which a scenario is tried again."""
 
 
 class Circumstance(Struct, frozen=True):
@@ -102,7 +111,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
     """
     for one in sorted(circumstances, key=lambda one: _ORDER.index(one.kind)):
         verdict = TABLE.get((one.kind, finding.verdict))
-        if verdict is None or (one.kind is Kind.HELD_UP and finding.certain):
+        if verdict is None or (one.kind in _DELAYS and finding.certain):
             continue
         if one.kind in {Kind.DAMAGED_CLAIM, Kind.DAMAGED_HISTORY}:
             return msgspec.structs.replace(finding, verdict=verdict, reason=one.text)
@@ -110,7 +119,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
         if one.kind is Kind.FOREIGN_KIT:
             disclosed = finding.disclosed or f"not kept: {finding.observed}"
             return msgspec.structs.replace(finding, verdict=verdict, reason=reason, disclosed=disclosed)
-        return msgspec.structs.replace(finding, verdict=verdict, reason=reason, delayed=one.kind is Kind.HELD_UP)
+        return msgspec.structs.replace(finding, verdict=verdict, reason=reason, delayed=one.kind in _DELAYS)
     return finding
 
 
@@ -151,6 +160,22 @@ def session_ended(judged: str, ours: Collection[str], error: str | None) -> Circ
         return None
     text = f"The broker ended a session of the client with an error, which may have caused the finding ({error})"
     return Circumstance(Kind.SESSION_ENDED, f"{text}; the finding was")
+
+
+def slow_pair(periods: Iterable[Period], claim: Claim) -> Circumstance | None:
+    """Return the circumstance that a period was too short for the pair, and was over before a claim.
+
+    Args:
+        periods: The periods of the scenario that are too short for the pair.
+        claim: The claim.
+
+    Returns:
+        The circumstance; None if no such period was over, or if the claim counts from the send itself (`OWN_TIMES`).
+    """
+    ended = next((one for one in periods if one.end <= claim.mono_ns), None)
+    if ended is None or claim.predicate in OWN_TIMES:
+        return None
+    return Circumstance(Kind.SLOW_PAIR, f"The pair was too slow for the scenario: {ended}; the finding was")
 
 
 def held_up(late_ns: int, elapsed_ns: int) -> Circumstance | None:

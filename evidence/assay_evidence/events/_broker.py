@@ -16,11 +16,13 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
         call: The id of the command's call.
         command: The command as text.
         answer: The values in the answer, by name.
+        took_ns: The time from the command to its answer, in nanoseconds; None if the event has no such time.
     """
 
     call: str
     command: str
     answer: dict[str, Scalar] = {}
+    took_ns: int | None = None
 
 
 SUDDEN = ("kill", "powerloss")

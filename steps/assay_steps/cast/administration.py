@@ -352,14 +352,16 @@ class Administrator:
     # evidence --------------------------------------------------------------------------------------------------------
 
     def _tell(self, command: str, member: str | None, act: Callable[[], Outcome[T]], show: Show[T]) -> Answer[T]:
+        begun_ns = self._instance.clock.monotonic_ns()
         outcome = act()
+        took_ns = self._instance.clock.monotonic_ns() - begun_ns
         answer = refusal_fields(outcome) if isinstance(outcome, Refused) else {"refused": False} | show(outcome.value)
-        return Answer(self._write(command, member, answer), outcome)
+        return Answer(self._write(command, member, answer, took_ns), outcome)
 
-    def _write(self, command: str, member: str | None, answer: dict[str, Scalar]) -> str:
+    def _write(self, command: str, member: str | None, answer: dict[str, Scalar], took_ns: int | None = None) -> str:
         text = command if member is None else f"{command} at {member}"
         call = self._recorder.number("admin")
-        return self._recorder.journal.write(events.Admin, call=call, command=text, answer=answer).ref
+        return self._recorder.journal.write(events.Admin, call=call, command=text, answer=answer, took_ns=took_ns).ref
 
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})

@@ -21,6 +21,7 @@ HISTORY = Circumstance(Kind.DAMAGED_HISTORY, "A line is missing.")
 UNFINISHED = unfinished()
 FOREIGN_KIT = foreign_kit("kit", "client+broker", ("client",))
 SESSION_ENDED = session_ended("client", ("client",), "No. (amqp:internal-error)")
+SLOW_PAIR = Circumstance(Kind.SLOW_PAIR, "The pair was too slow; the finding was")
 HELD_UP = held_up(HELD_UP_NS + 1, 2_000_000_000)
 assert FOREIGN_KIT is not None
 assert SESSION_ENDED is not None
@@ -40,6 +41,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
         (UNFINISHED, {Verdict.FAIL: Verdict.ERROR}),
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
         (SESSION_ENDED, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
+        (SLOW_PAIR, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (HELD_UP, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
     ],
     ids=lambda value: value.kind.name if isinstance(value, Circumstance) else "",
@@ -100,9 +102,9 @@ def test_the_first_circumstance_of_the_table_decides(
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
-def test_what_is_certain_stays_on_a_busy_machine_only(verdict: Verdict) -> None:
+def test_what_is_certain_stays_with_delays_only(verdict: Verdict) -> None:
     certain = found(verdict, certain=True)
-    assert weigh(certain, [HELD_UP]) == certain
+    assert weigh(certain, [HELD_UP, SLOW_PAIR]) == certain
     assert weigh(certain, [HELD_UP, CLAIM]).verdict is Verdict.INCONCLUSIVE
 
 
