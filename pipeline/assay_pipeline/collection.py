@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
@@ -23,6 +22,8 @@ from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.measures import measures
 from assay_pipeline.offences import offences
+from assay_pipeline.places.remote import Place
+from assay_pipeline.places.results import remove_folder
 from assay_pipeline.rules import invariants_of
 from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
@@ -73,7 +74,7 @@ class _Stored:
         place: The folder for the tables.
     """
 
-    def __init__(self, spark: SparkSession, place: Path) -> None:
+    def __init__(self, spark: SparkSession, place: Place) -> None:
         self._spark = spark
         self._place = place
         self.tables: dict[str, DataFrame] = {}
@@ -88,7 +89,7 @@ class _Stored:
 def collect(
     spark: SparkSession,
     files: Iterable[JournalFile],
-    place: Path,
+    place: Place,
     limits: Limits,
     *,
     subjects: bool,
@@ -138,11 +139,11 @@ def collect(
         measures=() if rules else measures(history, sorted(runs.values())),
         offences=offences(tables[_LINES], offending, invariants, runs, limits),
     )
-    shutil.rmtree(place / _LINES)
+    remove_folder(place / _LINES)
     return collected
 
 
-def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Path) -> None:
+def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Place) -> None:
     """Write the subjects of all invariants.
 
     Each invariant that joins tables has a write of its own, because the time for planning grows faster than the size of
