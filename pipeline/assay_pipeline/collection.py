@@ -22,6 +22,7 @@ from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.measures import measures
 from assay_pipeline.offences import offences
+from assay_pipeline.places.naming import pattern_of
 from assay_pipeline.places.remote import Place
 from assay_pipeline.places.results import remove_folder
 from assay_pipeline.rules import invariants_of
@@ -82,7 +83,7 @@ class _Stored:
     def store(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table and read it back, so that the plans of later tables start from it and stay small."""
         table.write.parquet(str(self._place / name))
-        self.tables[name] = self._spark.read.schema(table.schema).parquet(str(self._place / name))
+        self.tables[name] = self._spark.read.schema(table.schema).parquet(pattern_of(str(self._place / name)))
         return self.tables[name]
 
 
@@ -117,7 +118,7 @@ def collect(
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
     _examine(history, invariants, limits, place / EXAMINED)
-    examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
+    examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(pattern_of(str(place / EXAMINED)))
     broken = examined.where(F.col("outcome") == Outcome.BROKEN.value)
     offending = store("offending", broken.join(history.cases, list(CASE)))
     cases = {row.case_id: tuple(row[name] for name in NAMES) for row in history.cases.collect()}

@@ -73,6 +73,11 @@ def place_at(name: str) -> Place:
     return RemotePlace(f"{scheme}://{authority}", f"/{path}")
 
 
+def pattern_of(name: str) -> str:
+    """Return the pattern that only this name matches, because Spark takes the name of what it reads for a pattern."""
+    return "".join(f"\\{character}" if character in r"\{}[]*?" else character for character in name)
+
+
 def _check_authority(scheme: str, authority: str, shown: str) -> None:
     container, at, host = authority.rpartition("@")
     if at and (scheme not in _WITH_CONTAINER or not _HOST.fullmatch(container)):

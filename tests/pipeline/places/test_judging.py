@@ -80,7 +80,7 @@ def check(result: Result, out: Path, runs: list[str]) -> None:
 def test_file_uris_are_as_good_as_paths(tmp_path: Path) -> None:
     root = tmp_path / "runs"
     write_runs(root)
-    out = tmp_path / NAMES[2] / NAMES[1]
+    out = tmp_path / NAMES[2] / NAMES[4]
     result = judge_runs([(root / name).as_uri() for name in NAMES], out.as_uri(), oracle=True, rules=RULES, pages=PAGES)
     check(result, out, [str(root / name) for name in NAMES])
     assert result.out == out
