@@ -27,7 +27,7 @@ from assay_pipeline.places.copies import local_copies
 from assay_pipeline.places.naming import place_at, place_of
 from assay_pipeline.places.remote import Place
 from assay_pipeline.places.results import results_folder, write_file
-from assay_pipeline.session import LOCAL, spark_session
+from assay_pipeline.session import LOCAL, address_of, spark_session
 from assay_pipeline.verdicts import conclude
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Manifest(Struct, frozen=True):
 
     Args:
         schema: The version of this format.
-        master: Spark's master URL.
+        master: Spark's master URL, without parameters.
         spark: Spark's version.
         limits: The values of the limits, by name.
         journals: Every journal, with its size.
@@ -232,7 +232,7 @@ def judge_with(
     used = {limit for invariant in collected.invariants for limit in invariant.limits}
     manifest = Manifest(
         schema=SCHEMA,
-        master=master,
+        master=address_of(master),
         spark=spark.version,
         limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
