@@ -96,9 +96,10 @@ class RemotePlace(Struct, frozen=True):
 
     def remove(self) -> None:
         """Remove the file, or the folder with everything in it; nothing happens if it is missing."""
+        kind = self._kind()
         with _plain_errors():
             system, base = _connected(self.root)
-            whole, kind = f"{base}{self.path}", self._kind()
+            whole = f"{base}{self.path}"
             if kind == "Directory":
                 system.delete_dir(whole)
             elif kind != "NotFound":

@@ -118,6 +118,7 @@ def test_an_error_of_the_file_system_is_one_line(
         with pytest.raises(OSError, match=reason) as caught:
             act()
         assert "\n" not in reason_of(caught.value)
+        assert "rrno" not in reason_of(caught.value)
     with pytest.raises(NoJournalError, match=r"it cannot be read \(.+[^.]\); name"):
         find_journals([RUN])
     with pytest.raises(NoJournalError, match="it cannot be read"), local_copies([RUN]):
