@@ -27,6 +27,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.journals import JournalFile
+from assay_pipeline.places.naming import pattern_of
 from assay_pipeline.schema import CHECKSUM, CORRUPT, KIND, event_schema, parsing_schema, required_fields
 
 CHECKSUM_FORM = r',"sum":"[0-9a-f]{8}"}$'
@@ -66,7 +67,7 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
     raw = (
         spark.read.option("lineSep", "\n")
         .option("ignoreCorruptFiles", "true")  # otherwise a torn compressed part ends the job
-        .text([_escaped(file.path) for file in listed])
+        .text([pattern_of(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )
     lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select(
@@ -107,11 +108,6 @@ def _known(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
     return spark.sql(
         "SELECT inline(from_json(:rows, 'array<struct<folder: string, file: string>>'))", args={"rows": rows}
     )
-
-
-def _escaped(path: str) -> str:
-    """Escape a path, so that Hadoop does not read it as a pattern."""
-    return "".join(f"\\{character}" if character in r"\{}[]*?" else character for character in path)
 
 
 def _path(uri: Column) -> Column:

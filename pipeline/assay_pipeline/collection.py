@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
@@ -23,6 +22,9 @@ from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.measures import measures
 from assay_pipeline.offences import offences
+from assay_pipeline.places.naming import pattern_of
+from assay_pipeline.places.remote import Place
+from assay_pipeline.places.results import remove_folder
 from assay_pipeline.rules import invariants_of
 from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
@@ -73,7 +75,7 @@ class _Stored:
         place: The folder for the tables.
     """
 
-    def __init__(self, spark: SparkSession, place: Path) -> None:
+    def __init__(self, spark: SparkSession, place: Place) -> None:
         self._spark = spark
         self._place = place
         self.tables: dict[str, DataFrame] = {}
@@ -81,14 +83,14 @@ class _Stored:
     def store(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table and read it back, so that the plans of later tables start from it and stay small."""
         table.write.parquet(str(self._place / name))
-        self.tables[name] = self._spark.read.schema(table.schema).parquet(str(self._place / name))
+        self.tables[name] = self._spark.read.schema(table.schema).parquet(pattern_of(str(self._place / name)))
         return self.tables[name]
 
 
 def collect(
     spark: SparkSession,
     files: Iterable[JournalFile],
-    place: Path,
+    place: Place,
     limits: Limits,
     *,
     subjects: bool,
@@ -116,7 +118,7 @@ def collect(
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
     _examine(history, invariants, limits, place / EXAMINED)
-    examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
+    examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(pattern_of(str(place / EXAMINED)))
     broken = examined.where(F.col("outcome") == Outcome.BROKEN.value)
     offending = store("offending", broken.join(history.cases, list(CASE)))
     cases = {row.case_id: tuple(row[name] for name in NAMES) for row in history.cases.collect()}
@@ -138,11 +140,11 @@ def collect(
         measures=() if rules else measures(history, sorted(runs.values())),
         offences=offences(tables[_LINES], offending, invariants, runs, limits),
     )
-    shutil.rmtree(place / _LINES)
+    remove_folder(place / _LINES)
     return collected
 
 
-def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Path) -> None:
+def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Place) -> None:
     """Write the subjects of all invariants.
 
     Each invariant that joins tables has a write of its own, because the time for planning grows faster than the size of

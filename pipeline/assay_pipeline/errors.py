@@ -5,6 +5,7 @@
     ├── ``PackageMissingError``  a package that Spark needs is not installed
     ├── ``UnreachableMasterError``  nothing listens at the address of the cluster
     ├── ``JavaMissingError``     no Java that Spark can run on
+    ├── ``PlaceError``           a URI names no place that can be used
     ├── ``NoJournalError``       a folder holds no journal
     ├── ``JournalGoneError``     a journal vanished during the judgement
     ├── ``NoInvariantError``     a chosen rule has no invariant
@@ -75,6 +76,19 @@ class JavaMissingError(PipelineError):
         self.found = found
 
 
+class PlaceError(PipelineError):
+    """A URI names no place that can be used.
+
+    Args:
+        place: The URI, without what may be a secret.
+        why: The problem of the URI, as a clause.
+    """
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__(f"The folder {place} cannot be used: {why}; name a path, or correct the URI.")
+        self.place = place
+
+
 class NoJournalError(PipelineError):
     """A folder holds no journals.
 
@@ -83,7 +97,7 @@ class NoJournalError(PipelineError):
         why: The problem of the folder, as a clause.
     """
 
-    def __init__(self, folder: Path, why: str) -> None:
+    def __init__(self, folder: Path | str, why: str) -> None:
         super().__init__(
             f"No journal to judge in {folder}: {why}; name the output folder of a run, or a folder of .jsonl files."
         )
@@ -97,7 +111,7 @@ class JournalGoneError(PipelineError):
         path: The path of the journal.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(
             f"The journal {path} vanished while it was judged: if its run goes on, judge the run after its end."
         )
@@ -126,7 +140,7 @@ class OutputError(PipelineError):
         why: The problem of the folder, as a clause.
     """
 
-    def __init__(self, out: Path, why: str) -> None:
+    def __init__(self, out: Path | str, why: str) -> None:
         super().__init__(f"The results cannot be written to {out}: {why}; name another folder with --out.")
         self.out = out
 

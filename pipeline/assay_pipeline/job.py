@@ -1,17 +1,13 @@
 """The whole judgement: from journals to verdicts and tables.
 
-The results are written to a temporary folder beside their place and moved at the end, so an interrupted judgement
-leaves no incomplete results.
+An interrupted judgement leaves no incomplete results (`assay_pipeline.places.results`).
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,9 +21,13 @@ from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject
 from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
 from assay_features import load_catalogue
-from assay_pipeline.errors import JournalGoneError, OutputError, PipelineError, SparkFailedError, reason
+from assay_pipeline.errors import JournalGoneError, PipelineError, SparkFailedError, reason
 from assay_pipeline.journals import JournalFile, find_journals
-from assay_pipeline.session import LOCAL, spark_session
+from assay_pipeline.places.copies import local_copies
+from assay_pipeline.places.naming import place_at, place_of
+from assay_pipeline.places.remote import Place
+from assay_pipeline.places.results import results_folder, write_file
+from assay_pipeline.session import LOCAL, address_of, spark_session
 from assay_pipeline.verdicts import conclude
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Result(Struct, frozen=True):
         offences: The first offending subjects of each rule and run, with their events.
     """
 
-    out: Path
+    out: Place
     runs: tuple[Judged, ...]
     disagreements: tuple[Disagreement, ...] | None = None
     measures: tuple[Measures, ...] = ()
@@ -125,7 +125,7 @@ class Manifest(Struct, frozen=True):
 
     Args:
         schema: The version of this format.
-        master: Spark's master URL.
+        master: Spark's master URL, without parameters.
         spark: Spark's version.
         limits: The values of the limits, by name.
         journals: Every journal, with its size.
@@ -160,8 +160,9 @@ def judge_runs(
     """Judge the journals of any number of runs.
 
     Args:
-        folders: Output folders of runs, or folders of journals.
-        out: The folder for the results. It must be new or empty, or hold an earlier judgement, which is replaced.
+        folders: Output folders of runs, or folders of journals: paths, or URIs.
+        out: The folder for the results: a path, or a URI. It must be new or empty, or hold an earlier judgement; this
+            judgement replaces it.
         master: ``local[*]``, the address of a cluster, or ``sc://HOST:PORT`` for a Spark Connect server.
         conf: Spark's settings, which replace ours.
         oracle: Whether to examine the journals also in plain Python, and report the differences.
@@ -171,43 +172,43 @@ def judge_runs(
 
     Raises:
         UnknownRuleError: The catalogue lacks one of the ids.
-        PipelineError: No journal, Spark or Java was found, a rule has no invariant, Spark failed, or the results cannot
-            be written.
+        PipelineError: No journal, Spark or Java was found, a rule has no invariant, Spark failed, a URI cannot be used,
+            or the results cannot be written.
     """
     load_catalogue().select(ids=rules)
-    files = find_journals(Path(folder) for folder in folders)
+    final = place_of(out)
+    files = find_journals([place_of(folder) for folder in folders])
     octets = sum(file.plain_octets for file in files)
-    with _output(Path(out)) as place, spark_session(master, octets=octets, conf=conf or {}) as spark:
-        result = judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
-        if pages is not None and result.measures:
-            (place / MEASURES_PAGE).write_text(pages.measures(result.measures), "utf-8")
-        if pages is not None and result.offences:
-            (place / OFFENCES_PAGE).write_text(pages.offences(result.offences), "utf-8")
-        return result
+    with results_folder(final, MANIFEST) as begin, spark_session(master, octets=octets, conf=conf or {}) as spark:
+        return judge_with(
+            spark, files, begin(), final, master=master, oracle=oracle, limits=limits, rules=rules, pages=pages
+        )
 
 
 def judge_with(
     spark: SparkSession,
     files: tuple[JournalFile, ...],
-    place: Path,
-    out: Path,
+    place: Place,
+    out: Place,
     *,
     master: str = LOCAL,
     oracle: bool = False,
     limits: Limits = LIMITS,
     rules: Collection[str] = (),
+    pages: Pages | None = None,
 ) -> Result:
     """Judge journals with a given session.
 
     Args:
         spark: The Spark session.
         files: The journals to judge.
-        place: An empty temporary folder for the results.
-        out: The final path of that folder.
+        place: An empty folder for the results; the manifest is written last.
+        out: The final place of that folder.
         master: Spark's master URL, for the manifest.
         oracle: Whether to run the oracle, too.
         limits: The values of the limits.
         rules: The ids of the rules to judge; empty for all that have an invariant.
+        pages: Makes the pages; None for no pages.
 
     Raises:
         UnknownRuleError: The catalogue lacks one of the ids.
@@ -226,13 +227,12 @@ def judge_with(
         raise _failure(error, files) from error
     judged = tuple(_judged(collected, limits))
     for run in judged:
-        (place / run.file).parent.mkdir(parents=True, exist_ok=True)
-        (place / run.file).write_bytes(verdicts_json(run.verdicts))
+        write_file(place / run.file, verdicts_json(run.verdicts))
     disagreements = tuple(_disagreements(collected, files, limits)) if oracle else None
     used = {limit for invariant in collected.invariants for limit in invariant.limits}
     manifest = Manifest(
         schema=SCHEMA,
-        master=master,
+        master=address_of(master),
         spark=spark.version,
         limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
@@ -241,9 +241,13 @@ def judge_with(
         tables=collected.tables,
         disagreements=disagreements,
     )
-    (place / MANIFEST).write_bytes(_json(manifest))
     if collected.measures:
-        (place / MEASURES).write_bytes(_json(collected.measures))
+        write_file(place / MEASURES, _json(collected.measures))
+    if pages is not None and collected.measures:
+        write_file(place / MEASURES_PAGE, pages.measures(collected.measures).encode())
+    if pages is not None and collected.offences:
+        write_file(place / OFFENCES_PAGE, pages.offences(collected.offences).encode())
+    write_file(place / MANIFEST, _json(manifest))
     return Result(out, judged, disagreements, collected.measures, collected.offences)
 
 
@@ -261,14 +265,21 @@ def _failure(error: Exception, files: Iterable[JournalFile]) -> PipelineError:
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    gone = next((file.path for file in files if not Path(file.path).exists()), None)
+    gone = next((file.path for file in files if _is_gone(file)), None)
     if gone is not None:
-        return JournalGoneError(Path(gone))
+        return JournalGoneError(gone)
     if isinstance(error, PySparkException):
         return SparkFailedError(reason(str(error)))
     if isinstance(error, Py4JJavaError):
         return SparkFailedError(reason(f"{error.java_exception}\n{error}"))
     return SparkFailedError("its virtual machine has died, perhaps for lack of memory")
+
+
+def _is_gone(file: JournalFile) -> bool:
+    """Return whether a journal has vanished; a file system that does not answer leaves this open."""
+    with suppress(OSError):
+        return not place_at(file.path).exists()
+    return False
 
 
 def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
@@ -307,46 +318,9 @@ def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits:
     """
     forms = {invariant.rule: invariant.in_python for invariant in collected.invariants}
     for folder in sorted({file.folder for file in files} - collected.damage.keys()):
-        journals = read_journals([Path(file.path) for file in files if file.folder == folder])
+        with local_copies(place_at(file.path) for file in files if file.folder == folder) as paths:
+            journals = read_journals(paths)
         told = set(examine(journals.events, forms, limits))
         found = set(collected.subjects.get(folder, ()))
         yield from (Disagreement("spark", subject) for subject in sorted(found - told))
         yield from (Disagreement("oracle", subject) for subject in sorted(told - found))
-
-
-@contextmanager
-def _output(out: Path) -> Generator[Path, None, None]:
-    """Provide a temporary folder, which becomes the results' folder at the block's end; remove it after an error."""
-    place: Path | None = None
-    try:
-        _refuse_foreign(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-        place.chmod(0o777 & ~_umask())
-    except OSError as error:
-        raise OutputError(out, error.strerror or "it cannot be made") from error
-    try:
-        yield place
-        if out.exists():
-            shutil.rmtree(out)
-        place.rename(out)
-    except OSError as error:
-        raise OutputError(out, error.strerror or str(error)) from error
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _umask() -> int:
-    """Return the process's umask; this sets and restores the umask, because the system has no call to read it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
-def _refuse_foreign(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise OutputError(out, "it is a file")
-    if out.exists() and any(out.iterdir()) and not (out / MANIFEST).is_file():
-        raise OutputError(out, "the folder holds files that are not an earlier judgement")
-    if out.exists() and not os.access(out, os.W_OK):
-        raise OutputError(out, "the folder cannot be written")

@@ -17,6 +17,7 @@ from assay_pipeline.errors import (
     OutputError,
     PackageMissingError,
     PipelineError,
+    PlaceError,
     SparkFailedError,
     SparkMissingError,
     UnreachableMasterError,
@@ -150,6 +151,7 @@ def test_every_error_is_one_sentence() -> None:
         JavaMissingError("no java is on the path"),
         NoInvariantError("DD-42"),
         NoJournalError(Path("a"), "it is a file"),
+        PlaceError("s3a://bucket", "it names no folder"),
         OutputError(Path("a"), "it is a file"),
         SparkFailedError("its virtual machine has died."),
     ]

@@ -24,6 +24,7 @@ from tests.waiting import until
 from assay_pipeline import UnreachableMasterError, judge_runs
 from assay_pipeline.job import judge_with
 from assay_pipeline.journals import find_journals
+from assay_pipeline.session import address_of
 from assay_pipeline.session.settings import LOOPBACK
 
 if TYPE_CHECKING:
@@ -84,6 +85,19 @@ def test_an_address_where_nothing_listens_is_an_error_at_once(scheme: str, run: 
     with pytest.raises(UnreachableMasterError, match=master):
         judge_runs([run], tmp_path / "out", master)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_token_of_a_spark_connect_server_is_no_part_of_its_address(run: Path, tmp_path: Path) -> None:
+    master = f"sc://{LOOPBACK}:{free_port()}"
+    with pytest.raises(UnreachableMasterError, match=f"{master}: start") as caught:
+        judge_runs([run], tmp_path / "out", f"{master}/;token=sEcReT;user_id=me")
+    assert "sEcReT" not in str(caught.value)
+    assert [address_of(master) for master in ("local[*]", "sc://a", "sc://a/", "sc://a:1/;token=b")] == [
+        "local[*]",
+        "sc://a",
+        "sc://a/",
+        "sc://a:1",
+    ]
 
 
 def judged(run: Path, out: Path, master: str, **environment: str) -> Path:

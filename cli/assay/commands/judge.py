@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,8 +16,10 @@ from assay_reports import measures_page, offences_page
 
 
 def judge(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
-    out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
+    folders: Annotated[
+        list[str], typer.Argument(help="Output folders of runs, or folders of journals: paths or URIs.")
+    ],
+    out: Annotated[str, typer.Option(help="Folder for verdicts, tables and manifest: a path or a URI.")],
     rule: Annotated[list[str] | None, typer.Option(help="Judge only this rule; may be repeated.")] = None,
     master: Annotated[
         str, typer.Option(help="Where Spark runs: local[*], spark://HOST:PORT (cluster) or sc://HOST:PORT (Connect).")
@@ -37,9 +38,9 @@ def judge(
     console = Terminal(soft_wrap=True)
     show(result, console)
     if result.measures:
-        console.print(f"measures: {out / MEASURES_PAGE}", markup=False)
+        console.print(f"measures: {result.out / MEASURES_PAGE}", markup=False)
     if result.offences:
-        console.print(f"what broke the rules: {out / OFFENCES_PAGE}", markup=False)
+        console.print(f"what broke the rules: {result.out / OFFENCES_PAGE}", markup=False)
     return Exit(result.exit_code)
 
 

@@ -55,6 +55,12 @@ def spark_session(
         yield session
 
 
+def address_of(master: str) -> str:
+    """Return a master's address without its parameters (``sc://HOST:PORT/;token=...``), which may hold secrets."""
+    address, semicolon, _ = master.partition(";")
+    return address.removesuffix("/") if semicolon else master
+
+
 def _reach(master: str) -> None:
     """Try the address, because Spark itself would retry for minutes.
 
@@ -72,4 +78,4 @@ def _reach(master: str) -> None:
         except (OSError, ValueError):
             continue
         return
-    raise UnreachableMasterError(master)
+    raise UnreachableMasterError(address_of(master))

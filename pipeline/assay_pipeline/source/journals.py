@@ -14,7 +14,6 @@ import gzip
 import zlib
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,9 +21,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructField, StructType
 
 from assay_evidence.errors import LineError
-from assay_evidence.files.parts import open_journal
 from assay_evidence.lines import read_line
-from assay_pipeline.journals import JournalFile, find_journals
+from assay_pipeline.journals import JournalFile, find_journals, open_lines
+from assay_pipeline.places.naming import place_of
+from assay_pipeline.places.remote import reason_of
 from assay_pipeline.schema import event_schema
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def source_schema() -> StructType:
 
 
 class JournalSource(DataSource):
-    """The data source ``assay``; its path is the output folder of a run, or a folder of journals."""
+    """The data source ``assay``; its path or URI is that of a run's output folder, or of a folder of journals."""
 
     @classmethod
     def name(cls) -> str:
@@ -96,7 +96,7 @@ class JournalSourceReader(DataSourceReader):
         Raises:
             NoJournalError: A folder is missing or holds no journal.
         """
-        return [InputPartition(file) for file in find_journals(map(Path, self._folders))]
+        return [InputPartition(file) for file in find_journals(map(place_of, self._folders))]
 
     def read(self, partition: InputPartition) -> Iterator[RecordBatch]:  # pyright: ignore[reportUnknownParameterType] - pyarrow has no types
         """Read a journal file as Arrow batches."""
@@ -117,13 +117,13 @@ def read_rows(file: JournalFile) -> Iterator[Row]:
     number = 0
     damage: Row | None = None
     try:
-        with open_journal(Path(file.path)) as lines:
+        with open_lines(file) as lines:
             for number, line in enumerate(lines, start=1):
                 yield {"folder": file.folder, "file": file.path, "file_line": number, **_line_cells(line)}
     except (EOFError, gzip.BadGzipFile, zlib.error):
         damage = {"damage": "undecodable", "damage_text": "The compressed file is torn or altered from here on."}
     except OSError as error:
-        damage = {"damage": "unreadable", "damage_text": f"The file cannot be read ({error.strerror})."}
+        damage = {"damage": "unreadable", "damage_text": f"The file cannot be read ({reason_of(error)})."}
     if damage is not None:
         yield {"folder": file.folder, "file": file.path, "file_line": number + 1, **damage}
 
