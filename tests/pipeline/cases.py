@@ -400,5 +400,7 @@ CASES = (
     *late_cases.MORE,
     *at_least_once_cases.MORE,
     *deliveries.DEPARTED,
+    *copy_cases.WITHOUT_POWER,
+    *late_cases.WITHOUT_POWER,
 )
 """All miniature scenarios.  The random histories have their seeds from the numbers of the cases, so add cases last."""

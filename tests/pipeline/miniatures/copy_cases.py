@@ -308,7 +308,6 @@ COPIES = (
     Case("PD-22", "it comes altered after the kill", _queued("a", between="kill", body="x"), {"m": BROKEN}),
     Case("PD-22", "it is lost by the kill", _queued(between="kill", before=True), {}),
     Case("PD-23", "it is there after the kill", _subscribed(fault="kill"), {_NEWS: KEPT}),
-    Case("PD-23", "it is there after the loss of power", _subscribed(fault="powerloss"), {_NEWS: KEPT}),
     Case("PD-23", "it is lost by the restart", _subscribed(0, fault="restart"), {_NEWS: BROKEN}),
     Case("PD-23", "no one waited after the kill", _subscribed(0, fault="kill", to_ms=1_900), {}),
     Case("PD-24", "an active subscriber gets it", _subscribed(away=False), {_NEWS: KEPT}),
@@ -370,3 +369,6 @@ CONTESTED = (
     Case("PD-32", "the consumer was attached without a watch", _attached(LIGHT, QUEUE), {}),
 )  # fmt: skip
 """Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""
+
+WITHOUT_POWER = (Case("PD-23", "it is there after the loss of power", _subscribed(fault="powerloss"), {_NEWS: KEPT}),)
+"""Scenarios in which the broker loses its power."""

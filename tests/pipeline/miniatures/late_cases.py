@@ -168,9 +168,6 @@ LATE = (
     Case("PD-27", "a broker can save it before it stops", _published(fault="restart", light=SURE), {"m": KEPT}),
     Case("PD-27", "a non-persistent one may be on its way", _published(fault="restart", mode="non-persistent"), {}),
     Case("PD-27", "the topic may choose non-persistent", _published(fault="kill", light=SURE), {}),
-    Case("PD-27", "a loss of power ends the subscription", _published(fault="powerloss"), {"m": KEPT}),
-    Case("PD-27", "it comes after the loss of power", _published(fault="powerloss", seen=1), {"m": BROKEN}),
-    Case("PD-27", "a loss of power loses what the topic may choose", _published(fault="powerloss", light=SURE), {}),
     Case("PD-27", "a restart before says nothing of a kill", preceded(
         lambda tale: tale.suffers("restart"), _published(fault="kill", light=SURE)), {}),
     Case("PD-27", "the subscription was closed before the kill", _published(fault="kill", then="closes"), {}),
@@ -202,3 +199,10 @@ MORE = (
         "m": KEPT}),
 )  # fmt: skip
 """Further scenarios, so that random histories keep each rule."""
+
+WITHOUT_POWER = (
+    Case("PD-27", "a loss of power ends the subscription", _published(fault="powerloss"), {"m": KEPT}),
+    Case("PD-27", "it comes after the loss of power", _published(fault="powerloss", seen=1), {"m": BROKEN}),
+    Case("PD-27", "a loss of power loses what the topic may choose", _published(fault="powerloss", light=SURE), {}),
+)
+"""Scenarios in which the broker loses its power."""
