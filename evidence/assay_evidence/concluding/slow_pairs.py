@@ -23,6 +23,8 @@ from assay_evidence.spans import Span, subtract, total
 _NS_PER_MS = 1_000_000
 _SHARE = 0.5
 """The share of a period that answers may take; many scenarios themselves wait for the other half before they act."""
+_SHORTEST_MS = 250
+"""A shorter period does not count: the scenarios that use one, such as a delay of 1 ms, do not act during it."""
 _WAITS = frozenset({"receive"})
 """The calls that wait for a message and not for an answer."""
 _LEAVES = frozenset({"abort", "close-connection", "close-consumer", "close-session"})
@@ -87,7 +89,7 @@ def _periods(trace: Iterable[Event]) -> Iterator[Period]:
 
 
 def _period(what: str, call: Call, span_ms: int) -> Iterator[Period]:
-    if span_ms > 0:
+    if span_ms >= _SHORTEST_MS:
         yield Period(what, call.mono_ns, call.mono_ns + span_ms * _NS_PER_MS)
 
 

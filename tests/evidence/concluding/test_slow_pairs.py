@@ -37,6 +37,10 @@ def quick_send(story: Story) -> None:
     story.send(delay_ms=1_000, took_ms=499)
 
 
+def slow_send_with_a_tiny_delay(story: Story) -> None:
+    story.send(delay_ms=249, took_ms=500)
+
+
 def slow_connect_that_ends_later(story: Story) -> None:
     story.send(delay_ms=1_000)
     asks(story.at(900), "connect", 600)
@@ -129,6 +133,7 @@ def test_answers_that_take_half_of_a_period_make_it_too_short(tell: Callable[[St
     "tell",
     [
         quick_send,
+        slow_send_with_a_tiny_delay,
         slow_connect_that_begins_later,
         command_without_a_time,
         wait_for_a_message,
