@@ -25,5 +25,5 @@ def _open_stomp(options: BackendOptions) -> Backend:
 _SCHEDULER = Path(__file__).with_name("known_scheduler.toml")
 """The file of known outcomes that the broker's scheduler causes, over either protocol."""
 
-BACKEND = BackendEntry(_open, known=(_SCHEDULER,))
+BACKEND = BackendEntry(_open, known=(_SCHEDULER, Path(__file__).with_name("known.toml")))
 STOMP = BackendEntry(_open_stomp, known=(_SCHEDULER, Path(__file__).with_name("known_stomp.toml")))
