@@ -65,7 +65,7 @@ def _remove(container: Any) -> bool:
     """Remove a container.
 
     Returns:
-        False if another process has removed the container meanwhile; all workers of a run remove old containers.
+        False if another process has removed it or is removing it, because all workers remove old containers.
     """
     import docker.errors
 

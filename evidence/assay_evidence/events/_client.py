@@ -79,7 +79,7 @@ class Seen(Event, frozen=True, kw_only=True, tag="seen"):
 
     Args:
         actor: The consumer's name in the scenario.
-        link: The name of the consumer's link; each attachment has another name.
+        link: The kit's own name of the consumer's attachment, not AMQP's link name; a new attachment has a new name.
         destination: The queue, topic or subscription from which the message came.
         msg: The message.
         count: JMSXDeliveryCount (1 for the first delivery); 0 if the client does not show it.

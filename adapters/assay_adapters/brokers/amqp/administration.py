@@ -168,7 +168,7 @@ class ProductAdmin:
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
         """Carry out a change; refuse a change that the product does not offer."""
-        del member  # a product is one broker
+        del member  # these products have a single broker
         lacking = next((capability for capability in _needed(change) if capability not in self._has), None)
         if lacking is not None:
             return self._lack(lacking)

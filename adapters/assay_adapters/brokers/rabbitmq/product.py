@@ -23,7 +23,7 @@ RABBITMQ = Product(
     images=("assay/rabbitmq:4.0", "rabbitmq:4.0-management"),
     login=_LOGIN,
     # Links use addresses of version 1, which are deprecated and still permitted: with version 2, a queue must exist
-    # before a client attaches, and no source is a topic. Inside a message, RabbitMQ accepts version 2 only.
+    # before a client attaches, and a client cannot attach to a topic. Addresses in a message must have version 2.
     conventions=Conventions(
         queue_prefix="/queue/",
         topic_prefix="/topic/",

@@ -75,7 +75,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``frames``: the client is about to make a connection, and will keep the connection's last frames; the
               function `frames` returns them at any later time.
         actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name.
-        link: The name of the consumer's link; each attachment has another name.
+        link: The kit's own name of the consumer's attachment, not AMQP's link name; a new attachment has a new name.
         destination: The destination from which the consumer receives.
         seen: The message, for ``seen``, ``settle`` and ``transfer``. For ``transfer``, its fields are only
             JMSMessageID, ``body``, ``durable`` (the header; None if it is not set), and as ``target`` the address to

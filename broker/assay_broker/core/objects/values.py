@@ -86,7 +86,7 @@ def _number(keyword: str, values: Number, value: Value) -> Value:
             allowed = " or ".join(("a whole number", *values.words))
             raise ValueFaultError(f"{keyword} is {allowed}, not {shortened(value)}.")
         value = int(value)
-    elif value in values.words.values():  # the number that stands for a word in definitions
+    elif value in values.words.values():  # the number that a definition has in place of the word
         return value
     if not values.lowest <= value <= values.highest:
         raise OutOfRangeError(f"{keyword} is {values.lowest} to {values.highest}, not {value}.")

@@ -340,7 +340,7 @@ class Queue:
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
-        """Return a receiver, and an uncommitted message of the receiver's session (DD-25); None without one."""
+        """Return a receiver whose next message is an uncommitted one of its own session (DD-25), and the message."""
         for line in self.lines.values():
             for receiver in line.ready.values():
                 own = [

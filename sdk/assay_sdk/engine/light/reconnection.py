@@ -174,7 +174,7 @@ class Reconnecting:
         """Wait until the client has an open connection, and return its attempt.
 
         Raises:
-            RefusedError: The client is stopped.  If no attempt succeeded, the error is that of the last attempt.
+            RefusedError: The client is stopped.  The error is the refusal or loss that stopped it, if there was one.
         """
         while True:
             attempt = self._attempt
@@ -186,7 +186,7 @@ class Reconnecting:
         """Return whether the client is connected (`Act.GO`) or tries to connect (`Act.WAIT`).
 
         Raises:
-            RefusedError: The client is stopped.  If no attempt succeeded, the error is that of the last attempt.
+            RefusedError: The client is stopped.  The error is the refusal or loss that stopped it, if there was one.
         """
         if self._why is not None:
             raise RefusedError(self._why)

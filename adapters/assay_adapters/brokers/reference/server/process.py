@@ -105,10 +105,10 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            NoReturnError: At a restart on the files of an earlier run, an exception in the server's code ended the
-                server.
-            BackendError: The server ended before it was ready, at its first start or for another reason, such as a
-                signal.  Both errors show the last lines of the server's log.
+            NoReturnError: The server was ready before; now an exception in its code has ended it at a start on the same
+                files.
+            BackendError: It has ended in any other case before it was ready: at its first start, or by a signal.
+                Both errors show the last lines of the server's log.
         """
         self._asked |= changed or {}
         again = self._ready is not None
