@@ -60,15 +60,16 @@ CASES = (
     Case(
         ("DD-02", "DD-03", "DD-04", "DD-56"),
         f"{SUBSCRIBER} or receiver_with_a_selector_does_not_see or shorter_delay_is_delivered_first"
-        " or publication_reaches_a_subscriber_in_time or start_anew_when_the_delay or between_the_delay_and_the_time"
-        " or waits_from_the_start_sees_the_message_exactly or receiver_sees_an_undelayed_message_at_once",
+        " or publication_reaches_a_subscriber_in_time or start_anew_when_the_delay"
+        " or before_the_end_of_the_time_to_live_gets or already_waits_at_the_send_sees"
+        " or receiver_sees_an_undelayed_message_at_once",
     ),
     EARLY,
     Case(("DD-02",), "receiver_does_not_see_a_nonpersistent_message_before", "non-persistent-early"),
     Case(("DD-56",), "start_anew", "ttl-from-release", within_s=5.0),
     Case(("DD-03",), "publication_reaches_a_subscriber_in_time", "publications-late", within_s=8.0),
-    Case(("DD-03",), "waits_from_the_start_sees_the_message_exactly", "released-twice"),
-    Case(("DD-03",), "many_delayed or several_delayed", "staging-overflows"),
+    Case(("DD-03",), "already_waits_at_the_send_sees", "released-twice"),
+    Case(("DD-03",), "each_of_100_delayed or each_of_five_delayed", "staging-overflows"),
     Case(("DD-56",), "persistent_message_expires", "non-persistent-never-expires"),
 )
 """The cases, in the order of their runs."""

@@ -72,6 +72,7 @@ class FakeInstance:
     def __init__(self, admin: FakeAdmin | None) -> None:
         self.admin = admin
         self.members = MEMBERS
+        self.clock = VirtualRunner().clock
 
 
 class Office(Struct):
