@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import (
+    LEAVING,
     Admin,
     AnyEvent,
     Call,
@@ -42,7 +43,7 @@ from assay_evidence.events.pairs import PhasedT, paired
 
 _NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire, Inspected, Log, Past})
 """The kinds of events from which no claim is decided."""
-_GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
+_GIVING_BACK = LEAVING | {"recover", "unsubscribe"}
 """The calls by which a client gives unacknowledged messages back to the broker."""
 _ACCEPTED = "accepted"
 E = TypeVar("E", bound=Event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 Span = tuple[int, int]
+NS_PER_MS = 1_000_000
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:

@@ -15,9 +15,8 @@ from msgspec import Struct
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Event, Fault, Watch
 from assay_evidence.history import History, Watched, distance, follows, in_order
-from assay_evidence.spans import Span, clip, merge, split, subtract, total
+from assay_evidence.spans import NS_PER_MS, Span, clip, merge, split, subtract, total
 
-NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
 """The time after a delay, in nanoseconds, in which the harness may still note events that happened during the delay."""
 

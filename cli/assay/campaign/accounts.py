@@ -30,8 +30,8 @@ from msgspec import Struct
 from assay.campaign.families import SUBSCRIPTIONS
 from assay_evidence.events import AnyEvent, Call, Predicate, Return, Seen
 from assay_evidence.history import History
-from assay_evidence.spans import clip, total
-from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
+from assay_evidence.spans import NS_PER_MS, clip, total
+from assay_evidence.watching import Axis, watchers_of
 
 LOST = "connection-lost"
 

@@ -11,7 +11,7 @@ from assay.campaign.accounts import Accounts, Bound, Fate, Sending, bound
 from assay.campaign.families import SUBSCRIPTIONS, TRIALS, Family
 from assay_evidence.events import Predicate
 from assay_evidence.history import distance
-from assay_evidence.watching import NS_PER_MS
+from assay_evidence.spans import NS_PER_MS
 from assay_steps.cast.branches import IN_DOUBT
 from assay_steps.cast.claims import listed
 

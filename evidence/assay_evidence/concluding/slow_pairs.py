@@ -3,7 +3,11 @@
 Many scenarios act during a *period*: the delay or the time to live of a message, or the time for which a subscription
 lives without a consumer.  If the pair answers the calls in this period slowly, the period may end before the scenario's
 next step.  For example, a subscriber comes back when its subscription has expired, or an administrator disables a queue
-after the delayed message has been put to it.  A fail after such a period says nothing about the rule.
+after the delayed message has been put to it.  A fail after such a period says nothing about the rule, with these
+exceptions:
+
+- The predicates `by` and `not-before` count from the send itself, so slow answers cannot cause a fail.
+- At the end of a *life*, of a message or a subscription, messages vanish.  So it cannot cause a fail of `never-seen`.
 
 A period is *too short* for the pair if the calls and commands that began in it waited for their answers for half of its
 length or longer.  Waits of the scenario itself do not count, nor does the time of faults.
@@ -14,23 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from assay_evidence.events import Admin, Call, Event, Fault, Predicate, Return
+from assay_evidence.events import LEAVING, Admin, Call, Claim, Event, Fault, Predicate, Return
 from assay_evidence.events.pairs import paired
 from assay_evidence.figures import duration
-from assay_evidence.spans import Span, subtract, total
+from assay_evidence.spans import NS_PER_MS, Span, subtract, total
 
-_NS_PER_MS = 1_000_000
 _SHARE = 0.5
 """The share of a period that answers may take; many scenarios themselves wait for the other half before they act."""
 _SHORTEST_MS = 250
 """A shorter period does not count: the scenarios that use one, such as a delay of 1 ms, do not act during it."""
 _WAITS = frozenset({"receive"})
 """The calls that wait for a message and not for an answer."""
-_LEAVES = frozenset({"abort", "close-connection", "close-consumer", "close-session"})
-"""The calls that leave a subscription without this consumer."""
-OWN_TIMES = frozenset[Predicate]({"by", "not-before"})
-"""The predicates that count from the send itself, so that slow answers before the claim cannot cause a fail."""
+_OWN_TIMES = frozenset[Predicate]({"by", "not-before"})
 
 
 class Period(Struct, frozen=True):
@@ -42,16 +43,31 @@ class Period(Struct, frozen=True):
         end: The end, counted in the same way.
         answers_ns: The time for which the calls and commands that began in the period waited for their answers, in
             nanoseconds.
+        is_life: Whether it is the life of a message or of a subscription, and not a delay.
     """
 
     what: str
     start: int
     end: int
     answers_ns: int = 0
+    is_life: bool = False
 
     def __str__(self) -> str:
         """Describe the period and the answers."""
         return f"answers took {duration(self.answers_ns)} during {self.what} ({duration(self.end - self.start)})"
+
+
+def too_short_for(claim: Claim, periods: Iterable[Period]) -> Period | None:
+    """Return a period whose end may have caused a fail of a claim; None without one.
+
+    Args:
+        claim: The claim.
+        periods: The periods of the claim's scenario that are too short for the pair.
+    """
+    if claim.predicate in _OWN_TIMES:
+        return None
+    counting = (one for one in periods if not (one.is_life and claim.predicate == "never-seen"))
+    return next((one for one in counting if one.end <= claim.mono_ns), None)
 
 
 def short_periods(trace: Sequence[Event]) -> tuple[Period, ...]:
@@ -66,7 +82,7 @@ def short_periods(trace: Sequence[Event]) -> tuple[Period, ...]:
     faults = paired(event for event in trace if isinstance(event, Fault))
     answers = subtract(_answers(trace), [(begin.mono_ns, end.mono_ns) for begin, end in faults if end is not None])
     measured = (
-        Period(one.what, one.start, one.end, total(span for span in answers if one.start <= span[0] < one.end))
+        replace(one, answers_ns=total(span for span in answers if one.start <= span[0] < one.end))
         for one in sorted(periods, key=lambda one: one.start)
     )
     return tuple(one for one in measured if one.answers_ns >= _SHARE * (one.end - one.start))
@@ -79,18 +95,19 @@ def _periods(trace: Iterable[Event]) -> Iterator[Period]:
             continue
         if event.op == "consumer":
             lifetimes[event.actor] = _ms(event, "ttl_ms")
-        elif event.op in _LEAVES:
-            yield from _period(f"the life of the subscription of {event.actor}", event, lifetimes.get(event.actor, 0))
+        elif event.op in LEAVING:
+            lasts_ms = lifetimes.get(event.actor, 0)
+            yield from _period(f"the life of the subscription of {event.actor}", event, lasts_ms, is_life=True)
         elif event.op == "send":
             delay_ms, ttl_ms = _ms(event, "delay_ms"), _ms(event, "ttl_ms")
             key = event.msg.key if event.msg is not None else event.actor
             yield from _period(f"the delivery delay of {key}", event, delay_ms)
-            yield from _period(f"the life of {key}", event, delay_ms + ttl_ms if ttl_ms else 0)
+            yield from _period(f"the life of {key}", event, delay_ms + ttl_ms if ttl_ms else 0, is_life=True)
 
 
-def _period(what: str, call: Call, span_ms: int) -> Iterator[Period]:
+def _period(what: str, call: Call, span_ms: int, *, is_life: bool = False) -> Iterator[Period]:
     if span_ms >= _SHORTEST_MS:
-        yield Period(what, call.mono_ns, call.mono_ns + span_ms * _NS_PER_MS)
+        yield Period(what, call.mono_ns, call.mono_ns + span_ms * NS_PER_MS, is_life=is_life)
 
 
 def _ms(call: Call, name: str) -> int:

@@ -38,7 +38,7 @@ from enum import Enum, auto
 import msgspec
 from msgspec import Struct
 
-from assay_evidence.concluding.slow_pairs import OWN_TIMES, Period
+from assay_evidence.concluding.slow_pairs import Period, too_short_for
 from assay_evidence.events import Claim
 from assay_evidence.verdicts import Finding, Verdict
 
@@ -170,10 +170,10 @@ def slow_pair(periods: Iterable[Period], claim: Claim) -> Circumstance | None:
         claim: The claim.
 
     Returns:
-        The circumstance; None if no such period was over, or if the claim counts from the send itself (`OWN_TIMES`).
+        The circumstance; None if no such period can have caused a fail (`too_short_for`).
     """
-    ended = next((one for one in periods if one.end <= claim.mono_ns), None)
-    if ended is None or claim.predicate in OWN_TIMES:
+    ended = too_short_for(claim, periods)
+    if ended is None:
         return None
     return Circumstance(Kind.SLOW_PAIR, f"The pair was too slow for the scenario: {ended}; the finding was")
 

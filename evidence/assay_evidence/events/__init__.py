@@ -12,7 +12,18 @@ Spark pipeline reads all kinds with one flat schema.
 from __future__ import annotations
 
 from assay_evidence.events._broker import FATAL, LOSING, SUDDEN, Admin, Disk, Fault, Inspected, Log, Past
-from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, SessionEnded, Settle, Unit, Watch
+from assay_evidence.events._client import (
+    LEAVING,
+    Call,
+    Callback,
+    RefusedInfo,
+    Return,
+    Seen,
+    SessionEnded,
+    Settle,
+    Unit,
+    Watch,
+)
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
 from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End, Plan, PlannedScenario, Untold
@@ -21,6 +32,7 @@ from assay_evidence.events._scenario import Claim, Late, Predicate, ScenarioBegi
 __all__ = [
     "FATAL",
     "LATENESS",
+    "LEAVING",
     "LOSING",
     "NOT_RUN_HERE",
     "PACE",

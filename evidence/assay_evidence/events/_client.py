@@ -56,6 +56,10 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
     msg: MessageRef | None = None
 
 
+LEAVING = frozenset({"abort", "close-connection", "close-consumer", "close-session"})
+"""The operations (`Call.op`) by which an actor ends its consumer, session or connection."""
+
+
 class Return(Event, frozen=True, kw_only=True, tag="return"):
     """The return of a call, with a value or a refusal.
 

@@ -18,8 +18,9 @@ from assay_evidence.predicates.claims import (
     quiet_ns,
     reference,
 )
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, watchers_of
+from assay_evidence.watching import Axis, release_marks, was_prompt, watchers_of
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})

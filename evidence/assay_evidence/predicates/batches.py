@@ -11,8 +11,9 @@ from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
 from assay_evidence.predicates.claims import Saying, listed, number, reference
 from assay_evidence.predicates.timing import like_ns, unless_like_noted
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis
+from assay_evidence.watching import Axis
 
 PERCENT = 100
 

@@ -9,8 +9,8 @@ from msgspec import Struct, structs
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Claim, Event, Scalar
 from assay_evidence.history import History
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding, Verdict
-from assay_evidence.watching import NS_PER_MS
 
 SEPARATOR = "|"
 DEFAULT_QUIET_MS = 1

@@ -24,9 +24,9 @@ from assay_evidence.predicates.claims import (
     quiet_ns,
     sends_of,
 )
-from assay_evidence.spans import Span, clip, subtract, total
+from assay_evidence.spans import NS_PER_MS, Span, clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, watchers_of
+from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers_of
 
 DEFAULT_TIMES = 1
 _NOT_ENOUGH = "A message did not come, or not often enough."

@@ -18,8 +18,9 @@ from assay_evidence.predicates.claims import (
     number,
     reference,
 )
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, was_prompt
+from assay_evidence.watching import was_prompt
 
 FIELD = "field."
 SENT = "sent"

@@ -14,9 +14,9 @@ from assay_evidence.events import Call, Claim, Event
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import Distance, History, distance
 from assay_evidence.predicates.claims import Saying, actors_of, key_of, number, reference
-from assay_evidence.spans import clip, subtract, total
+from assay_evidence.spans import NS_PER_MS, clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, watchers_of
+from assay_evidence.watching import Axis, watchers_of
 
 DEFAULT_WATCHED_PERCENT = 50
 PERCENT = 100

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -90,7 +89,7 @@ def _check_authority(scheme: str, authority: str, shown: str) -> None:
         raise PlaceError(f"{scheme}://***", f"its {'host' if scheme in _WITH_PORT else 'bucket'} is not a valid name")
 
 
-def _normal(path: str) -> Iterable[str]:
+def _normal(path: str) -> list[str]:
     """Return the parts of a path without empty parts, ``.`` and ``..``."""
     parts: list[str] = []
     for part in path.split("/"):

@@ -143,7 +143,7 @@ class _Named(Protocol):
 
 
 class _Info(Protocol):
-    """What pyarrow tells of a file or folder."""
+    """The properties of a file or folder, as pyarrow gives them."""
 
     base_name: str
     size: int | None

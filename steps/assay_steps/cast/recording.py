@@ -49,9 +49,6 @@ class Answer(Struct, Generic[T], frozen=True):
         return self.outcome.value
 
 
-_LEAVING = frozenset({"close-consumer", "close-session", "close-connection", "abort"})
-
-
 class SetupRefusedError(Exception):
     """The pair refused a step that sets up the scenario, so the scenario is inconclusive.
 
@@ -128,7 +125,7 @@ class Recorder:
             LookupError: No step has closed the actor's consumer, session or connection, or lost its connection.
         """
         for event in reversed(self.journal.events):
-            if isinstance(event, events.Call) and event.actor == actor and event.op in _LEAVING:
+            if isinstance(event, events.Call) and event.actor == actor and event.op in events.LEAVING:
                 return event
         raise LookupError(f"{actor!r} has not left: no step has closed or lost its connection.")
 

@@ -88,7 +88,7 @@ def two_calls_at_once(story: Story) -> None:
 
 
 def time_to_live(story: Story) -> None:
-    call = story.call("send", msg=message("m"), args={"ttl_ms": 400, "delay_ms": 200})
+    call = story.call("send", msg=message("m"), args={"ttl_ms": 400, "delay_ms": 200})  # too short a delay to count
     story.answer(call)
     asks(story, "consumer", 300, "receiver")
 
@@ -203,6 +203,23 @@ def test_a_fail_after_a_period_that_was_too_short_is_open_and_tried_again(
     found = scenario(lambda story: (tell(story), None)[1])
     assert (found.verdict, found.delayed) == (verdict, delayed), found.reason
     assert ("The pair was too slow" in found.reason) is (verdict is Verdict.INCONCLUSIVE)
+
+
+def sees_again(story: Story) -> None:
+    """Write the sighting of a message after all periods, and a claim that nobody sees the message."""
+    story.at(9_000).seen()
+    story.claim("never-seen", {"kids": "m"})
+
+
+@pytest.mark.parametrize(
+    ("tell", "verdict"), [(time_to_live, Verdict.FAIL), (subscription, Verdict.FAIL), (slow_send, Verdict.INCONCLUSIVE)]
+)
+def test_only_the_end_of_a_delay_can_let_a_message_be_seen(tell: Callable[[Story], None], verdict: Verdict) -> None:
+    def told(story: Story) -> None:
+        tell(story)
+        sees_again(story)
+
+    assert scenario(told).verdict is verdict
 
 
 def test_a_fail_before_the_end_of_the_period_stays() -> None:

@@ -8,8 +8,9 @@ import pytest
 from tests.evidence.histories import Story, message
 
 from assay_evidence.events import Admin, Late
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Verdict
-from assay_evidence.watching import CATCHING_UP_NS, NS_PER_MS
+from assay_evidence.watching import CATCHING_UP_NS
 
 TOPIC = "topic://T"
 HELD_MS = 5_000

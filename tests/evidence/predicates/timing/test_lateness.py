@@ -8,8 +8,9 @@ from tests.evidence.predicates.rows import Rows, Tell, check_row
 
 from assay_evidence.events import Late
 from assay_evidence.judge import judge, judge_claim
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
-from assay_evidence.watching import CATCHING_UP_NS, NS_PER_MS
+from assay_evidence.watching import CATCHING_UP_NS
 from assay_features import load_catalogue
 
 rows = Rows()
