@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from assay_adapters import leftovers
 from assay_adapters.leftovers import FOLDER_VARIABLE, remove_before_a_run, remove_leftovers
@@ -28,7 +29,10 @@ def folder_of_an_ended_process(kind: str) -> Path:
 
 
 def sleeper(folder: Path) -> int:
-    return os.posix_spawnp("sleep", ["sleep", "600"], os.environ | {FOLDER_VARIABLE: str(folder)}, setsid=True)
+    """Start a process of a folder, and wait until the system shows its environment, which comes after the spawn."""
+    pid = os.posix_spawnp("sleep", ["sleep", "600"], os.environ | {FOLDER_VARIABLE: str(folder)}, setsid=True)
+    until(lambda: FOLDER_VARIABLE.encode() in Path(f"/proc/{pid}/environ").read_bytes(), "the environment is shown")
+    return pid
 
 
 def test_the_processes_and_the_folder_of_an_ended_run_are_removed() -> None:
