@@ -59,6 +59,16 @@ def test_backends_say_what_they_can_and_why_not(assay: Assay) -> None:
     assert reference["capabilities"].keys().isdisjoint(reference["lacks"])
 
 
+def test_a_named_backend_shows_what_it_can_and_the_list_only_whether_it_can_start(assay: Assay) -> None:
+    named, listed = assay("backends", "reference"), assay("backends")
+    assert "  can: " in named.out
+    assert "  cannot: cancel: " in named.out
+    assert all(line.startswith(("reference  ", "  can")) for line in named.out.splitlines())
+    assert "  can" not in listed.out
+    assert "`assay backends NAME`" in listed.out
+    assert [backend["name"] for backend in machine_form(assay, "backends", "reference", "url")] == ["reference", "url"]
+
+
 def test_defects_are_the_kill_matrix(assay: Assay) -> None:
     matrix = machine_form(assay, "defects", "--rule", "PD-34")
     validator("defects-1.json").validate(matrix)

@@ -321,7 +321,8 @@ def test_a_malformed_catalogue_is_named_with_its_line(
         (["rules", "--profil", "delay"], "--profile"),
         (["rules", "--profile", "dealy"], "did you mean delay?"),
         (["rules", "--rule", "dd2"], "did you mean DD-02?"),
-        (["backends", "reference"], "unexpected extra argument"),
+        (["backends", "artmis"], "did you mean 'artemis'?"),
+        (["backends", "url:absent.toml"], "absent.toml:1: the file cannot be read"),
         (
             ["defects", "--backend", "artemis"],
             "these backends do: reference, reference-container, reference-server, reference-server+stomp",

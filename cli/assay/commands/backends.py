@@ -1,4 +1,4 @@
-"""``assay backends``: lists the backends with their capabilities; says why some cannot run here."""
+"""``assay backends``: lists the backends, and says why some cannot run here; shows the capabilities of named ones."""
 
 from __future__ import annotations
 
@@ -41,26 +41,50 @@ class BackendReport(Struct, frozen=True):
 
 
 def backends(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Show these only, with their capabilities and the reason for each lack."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with capabilities and lacks.")] = False,
 ) -> None:
     """List the brokers that can be tested here, and why the others cannot."""
-    reports = [report_on(name) for name in backend_names()]
+    try:
+        reports = [report_on(name) for name in names or backend_names()]
+    except LookupError as problem:
+        raise typer.BadParameter(str(problem)) from problem
     if as_json:
         write_json(reports)
         return
     console = Terminal(soft_wrap=True)
     for report in reports:
-        state = "available" if report.available else "not available"
-        console.print(Text.assemble((report.name, "bold"), f"  {state}: {report.detail}"))
-        if report.not_run_here:
-            console.print(f"  {report.not_run_here}", markup=False)
-        console.print(f"  can: {', '.join(sorted(report.capabilities))}", markup=False)
-        for capability, source in sorted(report.lacks.items()):
-            console.print(f"  cannot: {capability}: {source.text}", markup=False)
+        _show(console, report)
+        if names:
+            _show_capabilities(console, report)
+    if not names:
+        console.print("`assay backends NAME` shows what a backend can do, and the reason for each lack.", markup=False)
+
+
+def _show(console: Terminal, report: BackendReport) -> None:
+    state = "available" if report.available else "not available"
+    console.print(Text.assemble((report.name, "bold"), f"  {state}: {report.detail}"))
+    if report.not_run_here:
+        console.print(f"  {report.not_run_here}", markup=False)
+
+
+def _show_capabilities(console: Terminal, report: BackendReport) -> None:
+    console.print(f"  can: {', '.join(sorted(report.capabilities))}", markup=False)
+    for capability, source in sorted(report.lacks.items()):
+        console.print(f"  cannot: {capability}: {source.text}", markup=False)
 
 
 def report_on(name: str) -> BackendReport:
-    """Report on a backend without starting it."""
+    """Report on a backend without starting it.
+
+    Raises:
+        LookupError: No installed backend has the name, or the file in the name cannot be used.
+    """
     try:
         backend = open_backend(name)
     except (UnusableBackendError, FileOfBackendError) as problem:
