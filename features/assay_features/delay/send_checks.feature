@@ -520,7 +520,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-xa
-    Scenario: In a branch of a global unit of work, our broker's refusal names only the target queue, which is disabled for puts
+    Scenario: If the target queue is disabled for puts, our broker's refusal in a global unit of work names only this queue
       Given a queue with PUT(DISABLED)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -180,7 +180,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
     non-persistent message that is already on the shared queue survives the stop of any queue manager; the document
     assumes this when it says that a delay makes loss more likely.
 
-    Scenario: If a queue manager stops, an undelayed non-persistent message stays on the shared queue, and a staged message may be lost
+    Scenario: If a queue manager stops, a non-persistent message stays on the shared queue, and a staged message may be lost
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent
