@@ -5,7 +5,7 @@ Feature: A subscription exists for its time to live after its application has di
   either: any broker must have removed it after twice its time to live, our own broker at the exact end.
 
   @QS-20 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: The time to live of a subscription counts from its disconnection; without a time to live, it ends at once
+  Rule: The time to live of a subscription counts from its disconnection; without a time to live, the subscription ends at once
     Line 31.  The close and the loss of a connection both start the count; it does not run while a
     connection exists.
 
