@@ -395,7 +395,7 @@ Feature: A subscription exists for its time to live after its application has di
         | event                    | terms                                                                  |
         | is killed and comes back | quality of service at-least-once and a subscription that lives for 1 h |
 
-    Scenario Outline: With a time to live of <ttl>, a subscriber whose connection was <ended> gets all missed messages after <almost>
+    Scenario Outline: With a time to live of <ttl>, a subscriber that comes back <almost> after its connection was <ended> gets all missed messages
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
