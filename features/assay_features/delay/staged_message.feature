@@ -54,13 +54,13 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
     @kit @needs-authority @own-instance
-    Scenario: A user who browses the staging queue sees the new id too
+    Scenario: A user who browses the staging queue sees the new id of a staged message, too
       Given an empty queue
       And user "monitor" may browse the staging queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       Then user "monitor" sees "m1" on the staging queue with a new id, and its original one as correlation id
 
-    Scenario: Messages that are sent one right after the other are staged under different ids
+    Scenario: Messages that are sent in quick succession are staged under different ids
       Given an empty queue
       When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 h
       Then "m1" to "m5" on the staging queue have different message ids
