@@ -308,7 +308,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m3" is accepted
       And the staging queue holds "m1" and "m3"
 
-    Scenario: Lowering MAXDEPTH and MAXMSGL below what is staged removes no message
+    Scenario: Lowering MAXDEPTH and MAXMSGL removes no message that is already staged
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -543,7 +543,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1"
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message of one byte more than MAXMSGL is refused
+    Scenario Outline: A <mode> message that is one byte longer than MAXMSGL is refused
       Given the staging queue has been altered to MAXMSGL(10000)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h, a body of 10001 B and delivery mode <mode>
@@ -555,7 +555,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-topic
-    Scenario: A publication of one byte more than MAXMSGL is not staged
+    Scenario: A publication that is one byte longer than MAXMSGL is refused, and not staged
       Given the staging queue has been altered to MAXMSGL(10000)
       And a topic
       And a non-durable subscriber "reader" on the topic
