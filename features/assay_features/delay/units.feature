@@ -733,7 +733,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the receiver never sees "slow"
 
     @evidence @topology-cluster @needs-admin
-    Scenario: Of two units of work for another queue manager's queue, only the committed one delivers its message
+    Scenario: Of two units of work for another queue manager's queue, only the committed unit delivers its message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       And session "work" in transacted mode
