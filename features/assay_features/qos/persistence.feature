@@ -270,7 +270,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "first" sees "m1" to "m3" exactly once
 
     @needs-kill
-    Scenario Outline: An <quality> subscriber that left and came back before a kill gets its later messages after the kill
+    Scenario Outline: After a kill, an <quality> subscriber that had left twice gets the messages of its second absence
       Given a topic
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
       And subscriber "reader" is inactive
@@ -627,7 +627,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "m1" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
-    Scenario: With factory settings, a message is non-persistent for sharers of patterns, too
+    Scenario: With factory settings, a message is non-persistent for sharers of topic patterns, too
       Given a topic "sport/news"
       And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
