@@ -1,4 +1,4 @@
-Feature: Two qualities of service, chosen by each sender and each subscriber
+Feature: Each sender and each subscriber chooses one of two qualities of service
   MQ Light and AMQP, lines 11 to 15.  The sender's choice shows on the wire: with at-most-once, the sender settles its
   transfer.  The subscriber's choice shows when its application fails before it has processed a message.
 
