@@ -260,7 +260,7 @@ Feature: A subscription exists for its time to live after its application has di
         | a durable subscription            |
 
     @kit
-    Scenario Outline: When its connection is <ended>, a client that unsubscribed from one topic keeps its other subscription
+    Scenario Outline: A client that unsubscribed from one topic keeps its other subscription when its connection is <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -686,7 +686,7 @@ Feature: A subscription exists for its time to live after its application has di
       Then "lasting" sees "m1" to "m3" exactly once
 
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: After its time to live, a subscription and its messages are gone, persistent ones, too
+  Rule: After its time to live, a subscription is gone with all its messages, also the persistent messages
     Line 32.  A subscriber that comes back too late gets a new subscription.
 
     @evidence @needs-store-error @needs-subscription-list
@@ -743,7 +743,7 @@ Feature: A subscription exists for its time to live after its application has di
         | its subscriber left | the broker's store refuses the next write | the connection of "lasting" is lost                                | message "missed" is sent to the topic with the durable header true |
         | it ended            | the connection of "lasting" is lost       | message "missed" is sent to the topic with the durable header true | the broker's store refuses the next write                          |
 
-    Scenario Outline: <past> after its connection was <ended>, a subscription with a time to live of <ttl> is gone
+    Scenario Outline: A subscription with a time to live of <ttl> is gone <past> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -865,7 +865,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "lasting" tries to come back
       Then it is accepted
 
-    Scenario: A message that is published after the end of a subscription is not kept for it
+    Scenario: A message that is published after the end of a subscription is not kept for the subscriber
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
