@@ -247,7 +247,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
   Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
     Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
 
-    Scenario Outline: If the application fails in its callback, each received message comes again once, or not at all
+    Scenario Outline: If the application fails in its callback, each received message comes again once and unaltered, or not at all
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       And the application of "s" will fail when "m1" is first seen
