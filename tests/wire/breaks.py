@@ -35,7 +35,7 @@ BROKEN: Mapping[str, Broken] = {
     "acknowledges-earlier-messages": Broken(
         changes.AcknowledgesEarlier,
         "QS-14",
-        f'{_RECEIVING}With only "*" of three messages acknowledged, the others come back[m2, *]',
+        f'{_RECEIVING}If only "*" of three messages is acknowledged, the other two come again[m2, *]',
     ),
     "settles-deliveries": Broken(
         changes.SettlesDeliveries,

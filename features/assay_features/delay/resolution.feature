@@ -51,7 +51,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       Then queue "old" holds "now"
       And queue "old" does not hold "m1"
 
-    Scenario: If an alias's name becomes the name of a queue, this queue gets the message
+    Scenario: If a queue replaces the alias of the same name during the delay, this queue gets the message
       Given a queue "old" with MAXDEPTH(10)
       And an alias "front" for queue "old"
       And message "m1" is sent to alias "front" with a delivery delay of 2 s
@@ -62,7 +62,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And queue "old" does not hold "m1"
 
     @evidence @needs-restart
-    Scenario: After a restart during the delay, the name is still resolved again
+    Scenario: If an alias is re-pointed after a restart during the delay, its new queue gets the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -80,7 +80,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And queue "orders" is defined with MAXDEPTH(20)
       Then queue "orders" holds "message"
 
-    Scenario: A send to an alias is refused if the alias's queue at the send is disabled for puts
+    Scenario: A send to an alias of a queue that is disabled for puts is refused, even if the alias is re-pointed later
       Given a queue "shut" with PUT(DISABLED)
       And a queue "open" with MAXDEPTH(10)
       And an alias "front" for queue "shut"
@@ -92,7 +92,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "m1"
 
-    Scenario: If a queue's name becomes an alias, the alias's queue gets the message
+    Scenario: If an alias replaces the queue of the same name during the delay, the alias's queue gets the message
       Given a queue "new" with MAXDEPTH(10)
       And a queue "orders" with MAXDEPTH(10)
       And message "m1" is sent to queue "orders" with a delivery delay of 2 s
@@ -112,7 +112,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: Each of several messages goes to the queue to which the alias points at the end of its own delay
+    Scenario: Each message goes to the queue to which the alias points when the message's own delay is over
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -138,7 +138,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And queue "old" does not hold "m1"
 
     @evidence @needs-kill
-    Scenario: After a kill, too, a message goes to the queue to which its alias points at the end of the delay
+    Scenario: If the broker is killed after an alias is re-pointed, the alias's new queue still gets the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -149,7 +149,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And queue "old" does not hold "m1"
 
     @kit @needs-topic
-    Scenario: If a queue's name becomes an alias of a topic, the message is published
+    Scenario: If an alias of a topic replaces the queue of the same name during the delay, the message is published
       Given a topic
       And a non-durable subscriber "reader" on the topic
       And a queue "orders" with MAXDEPTH(10)
@@ -160,7 +160,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       Then "reader" sees "m1" exactly once
 
     @kit @needs-topic
-    Scenario Outline: If a queue's name becomes an alias of a topic, subscribers get copies although one subscription's queue <what>
+    Scenario Outline: If an alias of a topic replaces a queue, subscribers get copies although another subscription's <what>
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a queue "copies" with MAXDEPTH(10)
       And an alias "front" for queue "copies"
@@ -177,12 +177,12 @@ Feature: The broker resolves the queue name of a delayed message twice
       And "last" sees "m1" exactly once
 
       Examples:
-        | what                 | refuses                                           |
-        | is disabled for puts | queue "copies" has been altered to PUT(DISABLED)  |
-        | has become a topic   | alias "front" has been altered to TARGTYPE(TOPIC) |
+        | what                       | refuses                                           |
+        | queue is disabled for puts | queue "copies" has been altered to PUT(DISABLED)  |
+        | alias points to a topic    | alias "front" has been altered to TARGTYPE(TOPIC) |
 
     @evidence @topology-cluster
-    Scenario: If the name of another queue manager's queue becomes the name of a local queue, the local queue gets the message
+    Scenario: If a local queue with the clustered target's name is defined during the delay, the local queue gets the message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 2 s
       And queue "orders" is defined
@@ -334,7 +334,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       And "m1" on the queue is persistent
 
     @evidence @needs-priority
-    Scenario: If two producers leave the priority to the queue, each message has the queue's priority at its own send
+    Scenario: If two producers leave the priority to the queue, each message has the queue's DEFPRTY at its own send
       Given a queue with DEFPRTY(7)
       And session "work" in auto mode
       And producer "first" of session "work" on the queue with a delivery delay of 2 s and priority as the destination defines

@@ -30,7 +30,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A retained publication without a delay reaches a present subscriber
+    Scenario: A retained publication without a delay reaches an existing subscriber
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option
@@ -66,7 +66,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "early" sees "news" exactly once
 
     @evidence
-    Scenario: A refused publication reaches no present subscriber
+    Scenario: A refused publication does not reach an existing subscriber
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
@@ -209,7 +209,7 @@ Feature: Retained publications and grouped messages cannot be delayed
   @DD-17 @needs-delivery-delay
   Rule: A message in a group is refused if it has a delay
     Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group if it has a group id, a place in a
-    group (JMSXGroupSeq), or the mark of a group's last message (JMS_IBM_Last_Msg_In_Group).  The document leaves open
+    group (JMSXGroupSeq), or the flag of a group's last message (JMS_IBM_Last_Msg_In_Group).  The document leaves open
     whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
     Scenario Outline: A <style> producer's message with a delay of <delay> and <group> is refused

@@ -82,7 +82,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal says that a queue is full
 
     @evidence @needs-topic @needs-queue-limit @needs-staging-queue
-    Scenario: A delayed publication for two subscriptions fails because the staging queue has room for one copy
+    Scenario: A delayed publication for two subscriptions fails because the staging queue has room for only one copy
       Given a topic
       And a non-durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -247,7 +247,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the staging queue does not hold "slow"
 
     @evidence @needs-store-error @needs-topic @needs-durable-subscription @needs-queue-limit @needs-staging-queue
-    Scenario: A publication for two subscriptions that the store refused takes no place on the staging queue
+    Scenario: If the store refuses a publication for two subscriptions, the publication takes no place on the staging queue
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
@@ -342,7 +342,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And "two" sees "slow" exactly once
 
     @evidence @needs-local-transaction @needs-queue-limit @needs-staging-queue
-    Scenario: A committed unit of work takes one place on the staging queue, and frees it later
+    Scenario: After a committed delayed message is delivered, its place on the staging queue is free again
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -396,7 +396,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_PUT_INHIBITED
 
     @evidence @needs-xa @needs-queue-limit @needs-staging-queue
-    Scenario: In a branch of a global unit of work, too, a delayed send fails because the staging queue is full
+    Scenario: A delayed send in a branch of a global unit of work fails because the staging queue is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And message "first" is sent to the queue with a delivery delay of 1 h
@@ -406,7 +406,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then sending "slow" is refused
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: If the staging queue has MAXDEPTH(0), only the producer with a delay has its send refused
+    Scenario: If the staging queue has MAXDEPTH(0), only the send of the producer with a delay is refused
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(0)
       And session "work" in auto mode
@@ -423,14 +423,14 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
     Line 19: the message "might" apply to either queue, or to both.  So the scenarios record which of them a text
     names.  The kit's own broker promises more: its refusal names each queue at fault, and no other.
 
-    Scenario: If the target queue is full, the scenario records which queues the refusal names
+    Scenario: If the target queue is full, the refusal may name the queue at fault
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: If the staging queue is full, the scenario records which queues the refusal names
+    Scenario: If the staging queue is full, the refusal may name the queue at fault
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -438,7 +438,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: If the target queue and the staging queue are full, the scenario records which queues the refusal names
+    Scenario: If the target queue and the staging queue are full, the refusal may name the queues at fault
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -447,7 +447,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: If the staging queue is disabled for puts, the scenario records which queues the refusal names
+    Scenario: If the staging queue is disabled for puts, the refusal may name the queue at fault
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -520,7 +520,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-xa
-    Scenario: In a branch of a global unit of work, our broker's refusal names only the target queue
+    Scenario: If the target queue is disabled for puts, our broker's refusal in a global unit of work names only this queue
       Given a queue with PUT(DISABLED)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -3,8 +3,8 @@ Feature: An application can set a delivery delay on a producer
 
   @DD-01 @needs-delivery-delay
   Rule: Both kinds of producer accept a delivery delay in milliseconds, which is set before the send
-    Line 5 names the two setters, each with a long of milliseconds.  A negative duration, or one with a part of a
-    millisecond, is not a valid delay; a client refuses it.
+    Line 5 names the two setters, each of which takes a long in milliseconds.  A negative duration, or one with a fraction
+    of a millisecond, is not a valid delay; a client refuses it.
 
     Scenario Outline: A <style> producer accepts a delay of <delay>
       Given an empty queue
@@ -41,7 +41,7 @@ Feature: An application can set a delivery delay on a producer
         | simplified | 0.5 ms   |
         | simplified | 999.9 ms |
 
-    Scenario Outline: A delay that is set on a <style> producer applies to its later sends
+    Scenario Outline: A delay that is set on a <style> producer applies to the producer's next send
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -68,7 +68,7 @@ Feature: An application can set a delivery delay on a producer
         | classic    |
         | simplified |
 
-    Scenario Outline: A <style> producer whose delay is set back to 0 delays no message
+    Scenario Outline: A <style> producer sends without a delay after its delay is set back to 0
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -97,7 +97,7 @@ Feature: An application can set a delivery delay on a producer
         | classic    |
         | simplified |
 
-    Scenario Outline: A delay of <before> on a <style> producer is replaced by a delay of <after>
+    Scenario Outline: On a <style> producer, a new delay of <after> replaces the delay of <before>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is <before>
@@ -124,7 +124,7 @@ Feature: An application can set a delivery delay on a producer
       And the producer sends message "two"
       Then the receiver sees "two" no earlier than 1500 ms after its send
 
-    Scenario: A producer delays a message object that was sent before, too
+    Scenario: A producer also delays the second send of the same message object
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue

@@ -90,7 +90,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver sees "slow" no earlier than 3 s after its send
 
     @own-instance
-    Scenario: A message that the shared queue refuses is dead-lettered where it was staged
+    Scenario: A message that the shared queue refuses is dead-lettered at the queue manager that staged it
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED) MAXDEPTH(1)
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -110,7 +110,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver never sees "stale"
 
   @DD-46 @needs-delivery-delay @needs-admin @platform-zos @topology-sharing-group @own-instance
-  Rule: The queue manager that staged the message must be running for its delivery to the shared queue
+  Rule: A staged message is delivered to the shared queue only while the queue manager that staged it is running
     Line 49.  If the queue manager is down at the end of the delay, the message is delivered after its start.  The
     messages are persistent; the next rule is about non-persistent ones.
 
@@ -147,7 +147,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 3 s after its send
 
-    Scenario: After its start, the queue manager delivers each of several messages that it had staged
+    Scenario: A queue manager that is started again delivers each of the messages that it had staged
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -180,7 +180,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
     non-persistent message that is already on the shared queue survives the stop of any queue manager; the document
     assumes this when it says that a delay makes loss more likely.
 
-    Scenario: If a queue manager stops, an undelayed message stays on the shared queue, and a staged one may be lost
+    Scenario: If a queue manager stops, a non-persistent message stays on the shared queue, and a staged message may be lost
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent

@@ -2,7 +2,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
   IBM MQ, JMS 2.0 delivery delay, lines 35 and 64.
 
   @DD-37 @needs-delivery-delay @needs-admin @needs-staging-queue
-  Rule: A staged message has a new message id, and its original one as its correlation id
+  Rule: A staged message has a new message id, and its original message id as its correlation id
     Line 35.  The original message id is the one that the sender's message shows after the send.
 
     @needs-non-persistent @needs-message-id
@@ -54,13 +54,13 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
     @kit @needs-authority @own-instance
-    Scenario: A user who browses the staging queue sees the new id too
+    Scenario: A user who browses the staging queue sees the new id of a staged message, too
       Given an empty queue
       And user "monitor" may browse the staging queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       Then user "monitor" sees "m1" on the staging queue with a new id, and its original one as correlation id
 
-    Scenario: Messages that are sent one right after the other are staged under different ids
+    Scenario: Messages that are sent in quick succession are staged under different ids
       Given an empty queue
       When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 h
       Then "m1" to "m5" on the staging queue have different message ids
@@ -85,7 +85,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
     @evidence @needs-message-id
-    Scenario: A message object that is sent a second time is staged under a new id, with its second id as correlation id
+    Scenario: If a message object is sent twice, the two messages are staged under new, different ids
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 1 h
@@ -96,11 +96,11 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And "m1" and "m2" on the staging queue have different message ids
 
   @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
-  Rule: An administrator can take back a staged message by its correlation id; the message is never delivered
+  Rule: An administrator can take back a staged message by its correlation id; the message is then never delivered
     Line 35 is about a delay that is far too long by mistake.  The copies of one publication share their correlation
     id, because they share their original message id: one get takes one of them.
 
-    Scenario: A message that an administrator takes back never arrives; the other messages do
+    Scenario: A message that an administrator takes back never arrives; the other messages arrive
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -164,7 +164,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver never sees "m1"
 
     @kit @needs-restart
-    Scenario: A message that a clear of the staging queue has removed does not return after a restart
+    Scenario: A message that was cleared from the staging queue does not return after a restart
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 10 s
       And the staging queue is cleared
@@ -183,7 +183,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the administrator found no message
       And the queue holds "m1"
 
-    Scenario: A get without a matching message removes no other message
+    Scenario: A get that finds no matching message removes no other message
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And message "m2" is sent to the queue with a delivery delay of 1 h
@@ -282,8 +282,8 @@ Feature: A staged message can be found and taken back, and arrives unaltered
   @DD-39 @needs-delivery-delay
   Rule: On the target the message is as it was sent
     Lines 35 and 64: the new id and the header belong to the staging queue, so on the target the original ids are back
-    and the header is gone.  That properties, persistence, priority and body come through unaltered is our own
-    expectation; those scenarios are tagged kit.
+    and the header is gone.  We ourselves expect that properties, persistence, priority and body are unaltered, too; the
+    scenarios for these are tagged kit.
 
     @needs-non-persistent @needs-queue-look @needs-message-id
     Scenario Outline: A <mode> message on its target has its original ids
@@ -296,7 +296,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | non-persistent |
 
     @needs-queue-look @needs-message-id
-    Scenario: A message without a correlation id has none on its target
+    Scenario: A message that is sent without a correlation id has no correlation id on its target
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has the ids that it was sent with
@@ -332,7 +332,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the queue has the ids that it was sent with
 
     @kit @needs-non-persistent @needs-priority @needs-admin @needs-queue-look
-    Scenario Outline: A message with <option> is on the queue as it was sent
+    Scenario Outline: A message with <option> is unaltered on its target queue
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s and <option>
       Then "m1" on the queue is as it was sent
@@ -390,7 +390,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | a time to live of 1 h                         |
 
     @kit @needs-admin @needs-queue-look
-    Scenario Outline: A message is as it was sent although the broker <event> during the delay
+    Scenario Outline: A message is unaltered although the broker <event> during the delay
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies", JMSType "order" and a body of 4 KB
       And the broker <event>
@@ -484,7 +484,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the receiver sees "high", "low" in that order
 
     @kit @needs-priority @needs-staging-queue
-    Scenario Outline: On the target, messages are received by priority although the broker <event> during the delay
+    Scenario Outline: On the target, messages are received in the order of their priorities although the broker <event> during the delay
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 5 s and priority 0
       And message "usual" is sent to the queue with a delivery delay of 5 s
@@ -515,7 +515,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "own" sees "m1" again, marked as redelivered
 
     @kit @topology-cluster @needs-non-persistent @needs-priority @needs-admin @needs-queue-depth @needs-queue-look
-    Scenario Outline: A message with <option> is on another queue manager's queue as it was sent
+    Scenario Outline: A message with <option> is unaltered on another queue manager's queue
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 1 s and <option>
       Then "m1" on queue "orders" at queue manager "B" is as it was sent
@@ -533,7 +533,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | a time to live of 1 h                         |
 
     @kit @needs-xa @needs-non-persistent @needs-priority @needs-admin @needs-queue-look
-    Scenario Outline: A message with <option> that a branch has sent is on its queue as it was sent
+    Scenario Outline: A message with <option> that was sent in a branch of a global unit of work is unaltered on its target queue
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -561,7 +561,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | a time to live of 1 h                         |
 
     @kit @needs-xa @needs-admin @needs-queue-look
-    Scenario Outline: A message of a branch in doubt is as it was sent after the broker <event>
+    Scenario Outline: If a branch in doubt is committed after the broker <event>, its message is unaltered
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -583,7 +583,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | is killed and comes back |
 
     @kit @needs-priority @needs-admin @needs-alias @needs-queue-limit @needs-queue-look
-    Scenario Outline: A message with <option> that was sent to an alias is on its queue as it was sent
+    Scenario Outline: A message with <option> that was sent to an alias is unaltered on the alias's queue
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue
       When message "m1" is sent to alias "front" with a delivery delay of 1 s and <option>

@@ -86,7 +86,7 @@ Feature: Delayed messages wait on one staging queue
       And a header of "slow" on the staging queue shows its delay of 1 h
 
     @kit
-    Scenario: Our own header is called DDH, and has the delay in milliseconds
+    Scenario: Our broker's header is called DDH, and has the delay in milliseconds
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then "slow" on the staging queue has headers "DDH"
@@ -94,7 +94,7 @@ Feature: Delayed messages wait on one staging queue
       And "slow" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"
 
     @kit @needs-local-transaction
-    Scenario: In a unit of work, too, the delay in our own header counts from the send
+    Scenario: In a unit of work, too, the delay in our broker's header counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
@@ -119,7 +119,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @own-instance
-    Scenario: When the delay is over, the depth of the staging queue falls and that of the target rises
+    Scenario: When the delay is over, the depth of the staging queue falls, and the depth of the target rises
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 10 s
       Then the depth of the staging queue is 3
@@ -136,7 +136,7 @@ Feature: Delayed messages wait on one staging queue
       Then "slow" on the queue and the undelayed "plain" have the same headers
 
     @kit
-    Scenario: On the target, our own messages have no header at all
+    Scenario: On our broker, a message on its target has no header at all
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then "slow" on the queue has no header
@@ -169,7 +169,7 @@ Feature: Delayed messages wait on one staging queue
       And the queue holds "slow"
       And the staging queue no longer holds "slow"
 
-    Scenario: A target that is disabled for gets accepts the message
+    Scenario: A target with GET(DISABLED) accepts the message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And the staging queue no longer holds "slow"
@@ -191,7 +191,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message of the maximum length of its target is moved
+    Scenario Outline: A <mode> message of the maximum length that its target permits is moved
       Given a queue with MAXMSGL(300)
       When message "slow" is sent to the queue with a delivery delay of 1 s, a body of 300 B and delivery mode <mode>
       Then the queue holds "slow"
@@ -265,7 +265,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is accepted
       And the staging queue holds "m1" and "m2"
 
-    Scenario: One message more than MAXDEPTH is refused
+    Scenario: The first message beyond MAXDEPTH is refused
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 1 h
@@ -308,7 +308,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m3" is accepted
       And the staging queue holds "m1" and "m3"
 
-    Scenario: Lowering MAXDEPTH and MAXMSGL below what is staged removes no message
+    Scenario: Lowering MAXDEPTH and MAXMSGL removes no message that is already staged
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -364,7 +364,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 2 messages
 
     @needs-local-transaction
-    Scenario: A unit of work and another message that is sent before the commit together do not exceed MAXDEPTH
+    Scenario: A unit of work and a message that is sent before its commit do not exceed MAXDEPTH together
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -397,7 +397,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @needs-local-transaction
-    Scenario Outline: An uncommitted message frees its place on the staging queue when <what>
+    Scenario Outline: An uncommitted message frees its place on the staging queue when its session or connection ends
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -543,7 +543,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1"
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message of one byte more than MAXMSGL is refused
+    Scenario Outline: A <mode> message that is one byte longer than MAXMSGL is refused
       Given the staging queue has been altered to MAXMSGL(10000)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h, a body of 10001 B and delivery mode <mode>
@@ -555,7 +555,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-topic
-    Scenario: A publication of one byte more than MAXMSGL is not staged
+    Scenario: A publication that is one byte longer than MAXMSGL is refused, and not staged
       Given the staging queue has been altered to MAXMSGL(10000)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -581,7 +581,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1"
 
     @may
-    Scenario: Whether a message of exactly MAXMSGL bytes can be staged is recorded
+    Scenario: A message of exactly MAXMSGL bytes may be staged or refused, and a longer message is refused
       Given the staging queue has been altered to MAXMSGL(10000)
       And an empty queue
       When message "edge" is sent to the queue with a delivery delay of 1 h and a body of 10000 B

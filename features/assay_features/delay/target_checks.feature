@@ -41,7 +41,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver never sees the refused "slow"
 
     @control @needs-get-inhibit
-    Scenario: A queue that is disabled for gets accepts a delayed message
+    Scenario: A queue with GET(DISABLED) accepts a delayed message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is accepted
@@ -61,14 +61,14 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-alias @needs-message-limit
-    Scenario: A message that is one byte longer than the queue behind an alias permits is refused
+    Scenario: A message to an alias is refused if it is one byte longer than the alias's queue permits
       Given a queue with MAXMSGL(1000)
       And an alias "front" for the queue
       When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
     @evidence @needs-admin @needs-store-error @needs-restart
-    Scenario Outline: If the store refuses to alter a queue from <old> to <new>, the queue still refuses a delayed message
+    Scenario Outline: If the store refuses to alter a queue from <old> to <new>, the queue refuses a delayed message, also after a restart
       Given a queue with <old>
       When the broker's store refuses the next write
       And the queue is altered to <new>
@@ -123,7 +123,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | is killed and comes back | PUT(DISABLED) |
 
     @needs-message-limit
-    Scenario: A message that is too long is refused even if the queue permits longer messages before the delay is over
+    Scenario: A message that is too long is refused even if MAXMSGL is raised before the delay is over
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 2 s
@@ -171,7 +171,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "two" is accepted
 
     @needs-queue-depth @needs-queue-limit
-    Scenario: A send to a full queue is refused even if the queue is empty before the delay is over
+    Scenario: A send to a full queue is refused even if the queue is cleared before the delay is over
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
@@ -257,7 +257,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @control @needs-message-limit
-    Scenario: A message of non-ASCII characters of the queue's maximum length is accepted
+    Scenario: A non-ASCII message of the queue's maximum length is accepted
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of non-ASCII characters, a body of 1000 B and a delivery delay of 1 s
@@ -398,7 +398,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(0)   |
 
     @evidence @needs-put-inhibit @needs-local-transaction
-    Scenario: After a rollback, the sends of each producer of a session are still checked against their own queue
+    Scenario: After a rollback, each send of a session is still checked against its own target queue
       Given a queue with PUT(DISABLED)
       And an empty queue "open"
       And session "work" in transacted mode

@@ -8,7 +8,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
     sent at its commit.
 
     @needs-own-uncommitted
-    Scenario Outline: A session gets a <mode> message that it has put itself
+    Scenario Outline: A session gets its own uncommitted <mode> message
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -97,7 +97,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
         | rolled back |
 
     @needs-own-uncommitted
-    Scenario Outline: Of two sessions of a connection, "<one>" gets its own uncommitted message, and "<other>" does not
+    Scenario Outline: The <one> of two sessions of a connection gets its own uncommitted message, and the <other> session does not get it
       Given an empty queue
       And session "first" in transacted mode on connection "shared"
       And session "second" in transacted mode on connection "shared"
@@ -281,7 +281,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the receiver never sees "m1"
 
     @evidence @needs-own-uncommitted @needs-xa
-    Scenario: In a branch of a global unit of work, a session gets a message that it has put itself
+    Scenario: In a branch of a global unit of work, a session gets its own uncommitted message
       Given an empty queue
       And session "work" in xa mode
       And receiver "own" of session "work" on the queue
@@ -291,8 +291,8 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
 
   @DD-26 @needs-delivery-delay @needs-local-transaction
   Rule: A delayed message cannot be got in its own unit of work, and is staged only at the commit
-    Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its
-    target before, however long ago its delay was over.
+    Line 21: the message is placed on the staging queue when the unit of work is committed.  So before the commit, the
+    message is not on its target, even if its delay was over long ago.
 
     Scenario: The commit of a delayed message is accepted
       Given an empty queue
@@ -365,7 +365,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And session "work" is committed
       Then "own" sees "slow" exactly once
 
-    Scenario: No other receiver sees the message before the commit
+    Scenario: No other receiver sees a delayed message before the commit, even when the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -373,7 +373,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       Then the receiver sees nothing of "slow" for 3 s
 
     @needs-non-persistent
-    Scenario: No other receiver sees a non-persistent message before the commit
+    Scenario: No other receiver sees a non-persistent delayed message before the commit, even when the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -381,7 +381,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       Then the receiver sees nothing of "slow" for 3 s
 
     @needs-topic
-    Scenario: No subscriber sees a publication before the commit
+    Scenario: No subscriber sees a delayed publication before the commit, even when the delay is over
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -534,7 +534,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-xa
-    Scenario: A branch of a global unit of work delivers its message only after its commit, and once
+    Scenario: A branch of a global unit of work delivers its message once, and only after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -733,7 +733,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the receiver never sees "slow"
 
     @evidence @topology-cluster @needs-admin
-    Scenario: Of two units of work for another queue manager's queue, only the committed one delivers its message
+    Scenario: Of two units of work for another queue manager's queue, only the committed unit delivers its message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       And session "work" in transacted mode

@@ -6,7 +6,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
     Lines 31 and 43: on z/OS SYSTEM.DDELAY.LOCAL.QUEUE must be created.  The reason for the failed send is
     undocumented, so any refusal passes.
 
-    Scenario: Without a definition there is no staging queue
+    Scenario: Without a definition, the staging queue does not exist
       Then the staging queue does not exist
 
     @needs-non-persistent
@@ -54,7 +54,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
-    Scenario: A staging queue that has been defined exists
+    Scenario: After its definition, the staging queue exists
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       Then the staging queue exists
 
@@ -76,7 +76,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the staging queue does not exist
 
     @evidence @needs-local-transaction
-    Scenario: Without a staging queue, a session can send only messages without a delay, also after a rollback
+    Scenario: Without a staging queue, a session's delayed sends are refused, also after a rollback, and its undelayed sends are accepted
       Given an empty queue
       And session "work" in transacted mode
       And producer "late" of session "work" on the queue with a delivery delay of 1 s
@@ -204,7 +204,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And the staging queue holds "m1" and "m3"
       And the staging queue does not hold "m2"
 
-    Scenario Outline: A due message is delivered once when the queue manager is back at level <level>
+    Scenario Outline: After a migration forward to level <level>, a due message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -220,7 +220,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | 8.0   |
         | 9.0   |
 
-    Scenario: A message is not early if the queue manager is back at level 8.0 before the delay is over
+    Scenario: After a migration forward to level 8.0 during the delay, a message is not delivered early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 8 s
@@ -230,7 +230,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 8 s after its send
 
-    Scenario: After the return to level 8.0, only the message that was not taken off at level 7.5 is delivered
+    Scenario: After a migration forward to level 8.0, only the message that was not taken off at level 7.5 is delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
@@ -241,7 +241,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
-    Scenario Outline: At a lower level, altering the staging queue to <attributes> and back delivers no message
+    Scenario Outline: At level 7.5, altering the staging queue to <attributes> and back delivers no message
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -273,8 +273,8 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
 
   @DD-44 @needs-delivery-delay @needs-admin @needs-restart @platform-zos
   Rule: OPMODE(COMPAT) permits delayed messages
-    Line 45: delivery delay is not protected by OPMODE.  Reading: at level 8.0 it works with OPMODE(COMPAT) as it does
-    with OPMODE(NEWFUNC).
+    Line 45: delivery delay is not protected by OPMODE.  Reading: at level 8.0, delivery delay works with OPMODE(COMPAT)
+    as it does with OPMODE(NEWFUNC).
 
     @needs-non-persistent
     Scenario Outline: With OPMODE(<opmode>) a delayed <mode> message is delivered when its delay is over

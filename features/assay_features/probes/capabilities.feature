@@ -41,7 +41,7 @@ Feature: A backend's declared capabilities exist, and its undeclared ones do not
     And the receiver never sees "short"
 
   @probe-priority
-  Scenario: A message of higher priority comes before an earlier one of lower priority
+  Scenario: A message of higher priority comes before an earlier message of lower priority
     Given an empty queue
     When message "low" is sent to the queue with priority 1
     And message "high" is sent to the queue with priority 8

@@ -1,4 +1,4 @@
-Feature: The acknowledgement of a message by the client or by the application
+Feature: Automatic confirmation decides whether the client or the application acknowledges a message
   MQ Light and AMQP, lines 24 to 28.  An application that fails ends without closing its connection.  After a cut, the
   client reconnects by itself.
 
@@ -9,7 +9,7 @@ Feature: The acknowledgement of a message by the client or by the application
     returned.
 
     @needs-cut
-    Scenario Outline: None of <count> messages comes again if the connection is cut while the first is processed
+    Scenario Outline: Received messages do not come again if the connection is cut while the application processes the first message
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       And every connection will be cut 1 s after "m1" is first seen
@@ -187,7 +187,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut
-    Scenario Outline: Messages that were received after a first cut do not come again after a second cut (<quality>)
+    Scenario Outline: Messages that were received after a first cut do not come again after a second cut
       Given a topic
       And subscriber "s" on the topic with <quality>, automatic confirmation and a durable subscription
       When every connection is cut
@@ -247,7 +247,7 @@ Feature: The acknowledgement of a message by the client or by the application
   Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
     Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
 
-    Scenario Outline: If the application fails in its callback, the <count> received messages come again unaltered, or not at all
+    Scenario Outline: If the application fails in its callback, each received message comes again once and unaltered, or not at all
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       And the application of "s" will fail when "m1" is first seen
@@ -326,7 +326,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" receives 2 messages, storing each in its database before acknowledging it
       Then "m1" to "m4" are in the database of "s"
 
-    Scenario Outline: A message whose callback has returned is not acknowledged when <event>
+    Scenario Outline: Without an acknowledgement, a message comes again although its callback has returned
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -342,7 +342,7 @@ Feature: The acknowledgement of a message by the client or by the application
         | the connection of "s" is closed |
 
     @evidence
-    Scenario: After a callback that acknowledges replaces one that does not, only messages of the earlier one come again
+    Scenario: If a callback that acknowledges replaces a callback that does not, only messages of the earlier callback come again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -358,7 +358,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m2" exactly once
 
     @evidence
-    Scenario: A message that comes after a receive call without a message is returned by the next receive call
+    Scenario: After a receive call that returned no message, the next receive call returns a message that came meanwhile
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When "s" asks for a message
@@ -370,7 +370,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Then "m1" to "m3" are in the database of "s"
 
     @evidence
-    Scenario: The client accepts a message over the wire only after its acknowledgement, even if the next message comes before that
+    Scenario: Over the wire, the client accepts only the acknowledged message, even after a further receive call
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -452,12 +452,12 @@ Feature: The acknowledgement of a message by the client or by the application
         | no automatic confirmation and a durable subscription |
 
   @QS-14 @judges-client @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
-  Rule: Each message is acknowledged separately, for its own connection
+  Rule: Each message is acknowledged separately, and only on the connection that delivered it
     Line 24.  The application still has the other messages when the connection is cut, 2 s after the acknowledgement:
     a broker that lets the receiver settle first does not say when it has the acknowledgement.
 
     @needs-cut
-    Scenario Outline: With only <acknowledged> of five messages acknowledged, <others> come again after a cut
+    Scenario Outline: If only <acknowledged> of five messages are acknowledged, <others> come again after a cut
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
@@ -566,7 +566,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m1" exactly once
 
     @evidence
-    Scenario: More messages than the client's credit are acknowledged one by one as they come
+    Scenario: Messages are acknowledged one by one as they come, although their number exceeds the client's credit
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once

@@ -5,7 +5,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
   Rule: Messages of an MQ Light client have no durable header, so that DEFPSIST decides
     Line 42 is a remark on a product.  The scenarios try it on our own client, which has no option for the header.
 
-    Scenario Outline: With DEFPSIST(<defpsist>), a message sent <quality> has persistence <persistence>
+    Scenario Outline: With DEFPSIST(<defpsist>), a message of an <quality> sender is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
@@ -20,7 +20,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
         | NO       | at-least-once | non-persistent |
 
     @needs-restart @needs-reconnect
-    Scenario: With DEFPSIST(YES), a message is there after a restart of the broker
+    Scenario: With DEFPSIST(YES), a message survives a restart of the broker
       Given a topic with DEFPSIST(YES)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive

@@ -28,7 +28,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is non-persistent
 
     @kit @needs-shared-subscription
-    Scenario Outline: A message with the durable header is persistent for two sharers, the first <first>, the second <then>
+    Scenario Outline: A message with the durable header is persistent for an <first> sharer and a later <then> sharer
       Given a topic with DEFPSIST(NO)
       And subscriber "first", which does not receive yet, on the topic with shared subscription "club" and quality of service <first>
       And subscriber "second", which does not receive yet, on the topic with shared subscription "club" and quality of service <then>
@@ -40,18 +40,18 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  | at-least-once |
         | at-least-once | at-most-once  |
 
-    Scenario Outline: A message with the durable header is persistent if only one of the two conditions holds: <one>
+    Scenario Outline: A message with the durable header is persistent for a <one> subscriber
       Given a topic with DEFPSIST(NO)
       And subscriber "other", which does not receive yet, on the topic with <terms>
       When message "m1" is sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is persistent
 
       Examples:
-        | one                        | terms                                                                       |
-        | at most once               | quality of service at-most-once and a durable subscription       |
-        | a non-durable subscription | quality of service at-least-once                                            |
+        | one                       | terms                                                      |
+        | durable at-most-once      | quality of service at-most-once and a durable subscription |
+        | non-durable at-least-once | quality of service at-least-once                           |
 
-    Scenario: One subscriber gets a message as non-persistent, while another subscriber gets it as persistent
+    Scenario: A message is non-persistent for a non-durable at-most-once subscriber, and persistent for a durable subscriber
       Given a topic with DEFPSIST(NO)
       And subscriber "once" on the topic with quality of service at-most-once
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
@@ -85,7 +85,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard
-    Scenario: For an at-most-once subscriber to a topic pattern, messages are non-persistent, also after it comes back
+    Scenario: For an at-most-once subscriber to a topic pattern, messages are non-persistent, also after the subscriber comes back
       Given a topic "sport/news" with DEFPSIST(YES)
       And subscriber "once" on topic "sport/#" with quality of service at-most-once
       When message "m1" is sent to topic "sport/news" with the durable header true
@@ -101,7 +101,7 @@ Feature: The persistence of messages on a subscriber's queue
     Line 37.  This rule demands over AMQP what PD-27 demands.
 
     @needs-reconnect
-    Scenario Outline: Messages that waited for a non-durable subscription are gone after the broker <event>
+    Scenario Outline: The messages of a non-durable subscription are gone after the broker <event>
       Given a topic
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -170,7 +170,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back |
 
     @evidence @needs-reconnect @needs-shared-subscription @needs-topic-wildcard @needs-kill
-    Scenario: The messages of two non-durable sharers of a pattern are gone after a kill, although one had closed its connection
+    Scenario: After a kill, the messages of two non-durable sharers of a topic pattern are gone, also if one sharer left before
       Given subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       When message "m1" is sent to topic "sport/news" with the durable header true
@@ -226,7 +226,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-most-once  |
 
     Scenario Outline: After the broker <event>, durable subscribers get a message that also went to a subscriber with <once>
-      Line 36 takes the persistence from the copy of that one subscriber only.
+      By line 36, only the copy of that one subscriber is non-persistent.
 
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
@@ -258,7 +258,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | quality of service at-most-once |
 
     @needs-kill
-    Scenario: A message with the durable header is there after a second kill, too
+    Scenario: A message with the durable header survives a second kill, too
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -270,7 +270,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "first" sees "m1" to "m3" exactly once
 
     @needs-kill
-    Scenario Outline: An <quality> subscriber that left and came back before a kill gets its later messages after the kill
+    Scenario Outline: After a kill, an <quality> subscriber that had left twice gets the messages of its second absence
       Given a topic
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
       And subscriber "reader" is inactive
@@ -290,7 +290,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  |
 
     @needs-shared-subscription
-    Scenario Outline: A message with the durable header is there for sharers after the broker <event>
+    Scenario Outline: Sharers get a message with the durable header after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service <quality> and a durable subscription
       And subscriber "left" is inactive
@@ -311,7 +311,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-most-once  |
 
     @needs-kill
-    Scenario Outline: A message with <body> is there after a kill, unaltered
+    Scenario Outline: A message with <body> survives a kill unaltered
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -329,7 +329,7 @@ Feature: The persistence of messages on a subscriber's queue
         | a body of 300 KB               |
 
     @evidence @needs-power-loss
-    Scenario: Messages with the durable header are there after the broker loses its power
+    Scenario: Messages with the durable header survive a power loss of the broker
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -339,7 +339,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "reader" sees "m1" and "m2" exactly once
 
     @evidence @needs-kill
-    Scenario Outline: A message with <option> is there after a kill, too
+    Scenario Outline: A message with the durable header and <option> survives a kill
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -357,7 +357,7 @@ Feature: The persistence of messages on a subscriber's queue
         | option                |
         | a time to live of 1 h |
 
-    Scenario Outline: A subscription that is made after the broker <event> and an older subscription each get their own messages
+    Scenario Outline: After the broker <event>, an older subscription and a new subscription each get only their own messages
       Given a topic "one"
       And a topic "two"
       And subscriber "old" on topic "one" with quality of service at-least-once and a durable subscription
@@ -385,7 +385,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back |
 
     @evidence @needs-topic-wildcard @needs-kill
-    Scenario: A message with the durable header is there after a kill for subscribers to patterns
+    Scenario: After a kill, subscribers to topic patterns get a message with the durable header
       Given subscriber "all" on topic "sport/#" with quality of service at-least-once and a durable subscription
       And subscriber "some" on topic "sport/+" with quality of service at-most-once and a durable subscription
       And subscriber "all" is inactive
@@ -432,7 +432,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     | a binary body                  |
         | YES      | persistent     | a body of 300 KB               |
 
-    Scenario Outline: DEFPSIST(YES) makes a message that is sent <quality> persistent
+    Scenario Outline: DEFPSIST(YES) makes a message of an <quality> sender persistent
       Given a topic with DEFPSIST(YES)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service <quality>
@@ -457,7 +457,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES    | NO       | non-persistent |
         | NO     | YES      | persistent     |
 
-    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below, if no level between them has a value
+    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below if no topic object on these levels has YES or NO
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And subscriber "reader", which does not receive yet, on topic "a/b/c/d" with quality of service at-least-once and a durable subscription
@@ -469,7 +469,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below, if all topic objects there have ASPARENT
+    Scenario Outline: DEFPSIST(<above>) of a topic applies three levels below if each of these levels has a topic object with ASPARENT
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And a topic "a/b/c" with DEFPSIST(ASPARENT)
@@ -483,7 +483,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: If two levels above a topic have a value, the value of the nearer level, DEFPSIST(<near>), applies
+    Scenario Outline: If two levels above a topic have a DEFPSIST value, DEFPSIST(<near>) of the nearer level applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
       And subscriber "reader", which does not receive yet, on topic "a/b/c" with quality of service at-least-once and a durable subscription
@@ -548,7 +548,7 @@ Feature: The persistence of messages on a subscriber's queue
         | NO   | YES | non-persistent | persistent     |
 
     @needs-kill
-    Scenario: A message that the topic makes persistent is there after a kill
+    Scenario: A message that DEFPSIST(YES) makes persistent survives a kill
       Given a topic with DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -558,14 +558,14 @@ Feature: The persistence of messages on a subscriber's queue
       Then "reader" sees "m1" to "m3" exactly once
 
     @may
-    Scenario: The persistence of a message with the durable header false on a topic with DEFPSIST(YES) is recorded
+    Scenario: On a topic with DEFPSIST(YES), a message with the durable header false may be persistent or non-persistent
       Given a topic with DEFPSIST(YES)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with the durable header false
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
-    Scenario Outline: For subscribers to patterns, DEFPSIST(<inner>) of the message's topic makes it <persistence>
+    Scenario Outline: For subscribers to topic patterns, DEFPSIST(<inner>) of the message's own topic makes the message <persistence>
       Given a topic "sport" with DEFPSIST(<outer>)
       And a topic "sport/news" with DEFPSIST(<inner>)
       And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
@@ -592,7 +592,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "m1" on the queue of the subscription to the topic is persistent
 
   @QS-34 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
-  Rule: By default, DEFPSIST of the base topic applies, which is NO
+  Rule: By default, DEFPSIST of the base topic applies, and its value is NO
     Line 41.
 
     Scenario: With factory settings and without a durable header, a message is non-persistent
@@ -627,7 +627,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "m1" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
-    Scenario: With factory settings, a message is non-persistent for sharers of patterns, too
+    Scenario: With factory settings, a message is non-persistent for sharers of topic patterns, too
       Given a topic "sport/news"
       And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
@@ -685,7 +685,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header true  | NO       | persistent     |
 
     @may
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a durable <quality> subscriber is recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable <quality> subscriber may have either persistence
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality> and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -697,7 +697,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header false | YES      |
 
     @may
-    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a non-durable <quality> subscriber is recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a non-durable <quality> subscriber may have either persistence
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service <quality>
       When message "m1" is sent to the topic with <header>
@@ -722,7 +722,7 @@ Feature: The persistence of messages on a subscriber's queue
         | quality of service at-least-once | no durable header       | NO       | non-persistent |
 
     @kit
-    Scenario Outline: A message is persistent for a durable subscription opened as <first> and opened again as <then>
+    Scenario Outline: A message is persistent for a durable subscription that is opened with <first> and then again with <then>
       Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed

@@ -1,4 +1,4 @@
-Feature: Two qualities of service, chosen by each sender and each subscriber
+Feature: Each sender and each subscriber chooses one of two qualities of service
   MQ Light and AMQP, lines 11 to 15.  The sender's choice shows on the wire: with at-most-once, the sender settles its
   transfer.  The subscriber's choice shows when its application fails before it has processed a message.
 
@@ -39,7 +39,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-most-once  |
         | at-least-once |
 
-    Scenario: Over the wire, the client accepts the messages that the application has acknowledged, and no others
+    Scenario: Over the wire, the client accepts only the messages that the application has acknowledged
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -117,7 +117,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | 2    | 1    |
 
     @needs-shared-subscription
-    Scenario Outline: Two sharers each have their own quality of service: the first <first>, the second <second>
+    Scenario Outline: An <first> sharer and a later <second> sharer each have their own quality of service
       Given a topic
       And subscriber "former" on the topic with shared subscription "club", quality of service <first>, no automatic confirmation and a durable subscription
       And subscriber "latter" on the topic with shared subscription "club", quality of service <second>, no automatic confirmation and a durable subscription
@@ -139,7 +139,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | former | latter |
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Two non-durable sharers of a topic pattern each have their own quality: the first <first>, the second <second>
+    Scenario Outline: A non-durable <first> sharer and a later <second> sharer of a topic pattern each have their own quality of service
       Given subscriber "former" on topic "sport/#" with shared subscription "club", quality of service <first> and no automatic confirmation
       And subscriber "latter" on topic "sport/#" with shared subscription "club", quality of service <second> and no automatic confirmation
       When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
@@ -171,7 +171,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "reader" sees "m1" to "m5" exactly once
 
     @evidence
-    Scenario Outline: The sender sends a message with <option> settled, too
+    Scenario Outline: The sender also sends a message with <option> settled
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" and "m2" are sent to the topic with quality of service at-most-once and <option>
@@ -187,7 +187,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | option                 |
         | a time to live of 60 s |
 
-    Scenario: The sender sends a message to a topic without subscriptions settled, too
+    Scenario: The sender also sends a message settled if the topic has no subscriptions
       Given a topic
       When message "m1" is sent to the topic with quality of service at-most-once
       Then sending "m1" is accepted

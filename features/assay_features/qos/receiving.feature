@@ -104,7 +104,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And 1 s pass
       Then the queue of the subscription to the topic is empty
 
-    Scenario: After a close, a message that the application received does not come again, and the other messages come
+    Scenario: After the subscriber closes its connection and comes back, only the messages come that it has not received
       Given a topic
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -122,14 +122,14 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "m1" to "m3" came over the wire to "once" once, settled
 
     @evidence
-    Scenario: More messages than the client's credit are delivered
+    Scenario: Each of many messages is delivered, although their number exceeds the client's credit
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       Then "once" sees each of the many messages exactly once
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario: A message that was sent to one non-durable sharer of a pattern does not go to another
+    Scenario: A message that was sent to one non-durable sharer of a topic pattern does not go to another sharer
       Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-most-once
       When messages "m1" to "m3" are sent to topic "sport/news" with the durable header true
       And "left" has seen "m1" to "m3"
@@ -176,7 +176,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And "once" sees "m1" to "m5" at most once
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: None of six messages comes twice to two sharers with <terms> when the connection of one is <ended>
+    Scenario Outline: None of six messages comes twice to two sharers with <terms> when one sharer's connection is <ended>
       Given subscriber "left" on topic "sport/#" with shared subscription "club", <terms>
       And subscriber "right" on topic "sport/#" with shared subscription "club", <terms>
       When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
@@ -340,7 +340,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | sport/+/results |
 
     @kit @needs-time-to-live
-    Scenario Outline: When a subscriber comes back, a message sent <quality> that has expired does not come
+    Scenario Outline: A subscriber that comes back does not get an expired message of an <quality> sender
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -407,8 +407,8 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again
     Line 22.  Reading: the line speaks of the queue manager, so the scenarios try a subscriber that connects again and
-    a broker that starts again.  The line demands neither a mark nor an order of the messages that come again.  Jakarta
-    Messaging 3.1 demands both, in its sections 6.2.11 and 6.2.9.
+    a broker that starts again.  By the line, the messages that come again need neither be marked as redelivered nor
+    come in order.  Jakarta Messaging 3.1 demands both, in its sections 6.2.11 and 6.2.9.
 
     Scenario: An unacknowledged message comes again to the same subscriber when the subscriber has reconnected
       Given a topic
@@ -515,7 +515,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | the durable header false | closed |
 
     @kit @needs-restart
-    Scenario: After a restart, a message that was delivered once before is marked as redelivered, with a count of 2
+    Scenario: After a restart, a message that was delivered once before is marked as redelivered, with a delivery count of 2
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -614,7 +614,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | is killed and comes back |
 
     @kit
-    Scenario: A message that the subscriber sees for the first time is not marked
+    Scenario: A message that the subscriber sees for the first time is not marked as redelivered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "sure" is inactive
@@ -623,7 +623,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then message "m1" as seen by "sure" shows JMSRedelivered "false"
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario Outline: With a credit of <credit>, the unacknowledged messages come again after a cut, and then the next message
+    Scenario Outline: With a credit of <credit>, unacknowledged messages come again after a cut, and an acknowledgement brings the next message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of <credit>
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -657,7 +657,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
 
   @QS-10 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-shared-subscription
   Rule: An unacknowledged message of a shared subscription may go to another subscriber
-    Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands the mark.
+    Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands that the message is marked as redelivered.
 
     Scenario: A message that one sharer has not acknowledged goes to another sharer
       Given a topic
@@ -680,7 +680,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
     @kit
-    Scenario Outline: After a sharer's connection is <ended>, its message with the durable header <header> comes marked to another sharer
+    Scenario Outline: After a sharer's connection is <ended>, another sharer gets its message with the durable header <header> marked as redelivered
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
@@ -850,7 +850,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | shared subscription "club"                           |
         | shared subscription "club" and a durable subscription |
 
-    Scenario: A sharer that no longer asks for messages gets none
+    Scenario: A sharer that no longer asks for messages gets no message
       Given a topic
       And subscriber "asking", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "there", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -860,7 +860,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "there" sees "m1" to "m3" exactly once
 
     @evidence @needs-topic-wildcard
-    Scenario: A message of a topic pattern that one sharer has not acknowledged goes to another sharer
+    Scenario: An unacknowledged message of one sharer of a topic pattern goes to another sharer
       Given subscriber "left" on topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to topic "sport/news" with the durable header true
       And message "m2" is sent to topic "sport/weather" with the durable header true
@@ -873,7 +873,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
   Rule: Each message is acknowledged separately, when its subscriber decides
     Line 24.  The scenarios detect an acknowledgement that covers earlier messages, or the whole connection.
 
-    Scenario Outline: With only "<acknowledged>" of three messages acknowledged, the others come back
+    Scenario Outline: If only "<acknowledged>" of three messages is acknowledged, the other two come again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -902,7 +902,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "sure" sees "m1" and "m3" again, marked as redelivered
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: When a sharer closes after acknowledging one of three messages, the others go to a sharer with <terms>
+    Scenario Outline: When a sharer disconnects after acknowledging one of three messages, the other two go to a sharer with <terms>
       Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
       When messages "m1" to "m3" are sent to topic "sport/news" with the durable header false

@@ -3,7 +3,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
   twice, which this quality of service permits.
 
   @QS-05 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-reconnect
-  Rule: After a failure, the sender sends unanswered messages again after its reconnection, and no answered message
+  Rule: After its reconnection, the sender sends unanswered messages again, and no message that the broker has answered
     Line 18.  The send call returns only after the broker has answered.  A broker may lose non-persistent messages when
     it is killed, and need not keep new ones for a subscriber that is away.  So after a kill, the frames that the client
     sends are the evidence.
@@ -88,7 +88,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
         | a body of 300 KB               |
 
     @evidence @needs-cut @needs-kill-at-answer
-    Scenario: A message whose connection is cut before the answer comes with the id that its send returns
+    Scenario: If the connection is cut before the answer, the message arrives with the id that the send returns
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers

@@ -148,7 +148,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And "member" sees "m1" exactly once
 
     @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it again until the answer
+    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it again until the broker answers
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -161,7 +161,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And "m1" were accepted and settled over the wire, each before its send was answered
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it again until the answer
+    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it again until the broker answers
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -205,7 +205,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
         | third  |
 
     @evidence @needs-subscription-list @needs-subscription-look
-    Scenario: After the answer, the message is on every subscriber's queue at once
+    Scenario: After the answer, the message is on every subscriber's queue
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -248,7 +248,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And "some" sees "m1" exactly once
 
     @evidence @needs-subscription-list @needs-subscription-look @needs-shared-subscription
-    Scenario: After the answer, a non-persistent message is on the queues of sharers, although the sender closes its connection
+    Scenario: After the sender closes its connection, a non-persistent message is on the queue of the shared subscription
       Given a topic
       And subscriber "left", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once

@@ -1,11 +1,11 @@
 Feature: A subscription exists for its time to live after its application has disconnected, and no longer
   MQ Light and AMQP, lines 30 to 33.  On the wire the time is in whole seconds.  No line says how soon a broker must
-  answer the question for its subscriptions, so the scenarios ask any broker a while before the end of the time to live,
-  and our own broker in the last millisecond.  No line says either how soon the broker must remove an ended
-  subscription: any broker must have removed it after twice its time to live, our own broker at the exact end.
+  answer when it is asked for its subscriptions, so the scenarios ask any broker a while before the end of the time to
+  live, and our own broker in the last millisecond.  No line says how soon the broker must remove an ended subscription,
+  either: any broker must have removed it after twice its time to live, our own broker at the exact end.
 
   @QS-20 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: The time to live of a subscription counts from its disconnection; without one, the subscription ends at once
+  Rule: The time to live of a subscription counts from its disconnection; without a time to live, the subscription ends at once
     Line 31.  The close and the loss of a connection both start the count; it does not run while a
     connection exists.
 
@@ -82,7 +82,7 @@ Feature: A subscription exists for its time to live after its application has di
       And 4 s have passed since subscriber "lasting" left
       Then there is 1 subscription to the topic
 
-    Scenario Outline: The time before the connection is <ended> does not count in a subscription's time to live
+    Scenario Outline: The time before the connection is <ended> does not count towards a subscription's time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When 6 s pass
@@ -112,7 +112,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   |
 
     @needs-shared-subscription
-    Scenario Outline: The time to live of <ttl> of a shared subscription starts when its last sharer leaves
+    Scenario Outline: A shared subscription's time to live of <ttl> starts when its last sharer leaves
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -133,7 +133,7 @@ Feature: A subscription exists for its time to live after its application has di
         | 6 s | 4 s     | 3 s    |
 
     @needs-shared-subscription
-    Scenario Outline: A sharer whose connection is <ended> does not start the time to live while another sharer is connected
+    Scenario Outline: The time to live does not start when a sharer's connection is <ended> while another sharer is connected
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
@@ -153,7 +153,7 @@ Feature: A subscription exists for its time to live after its application has di
         | closed |
 
     @evidence @needs-lasting-subscription
-    Scenario Outline: A durable subscription still exists <while> after its connection was <ended>
+    Scenario Outline: After its connection was <ended>, a durable subscription still exists <while> later
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a durable subscription
       When the connection of "lasting" is <ended>
@@ -172,7 +172,7 @@ Feature: A subscription exists for its time to live after its application has di
         | closed | at-most-once  | 8 s   |
         | lost   | at-least-once | 8 s   |
 
-    Scenario Outline: When a client's connection is <ended>, its two subscriptions each have their own time to live
+    Scenario Outline: After a client's connection is <ended>, each of its two subscriptions has its own time to live
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -228,7 +228,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   |
 
     @may @needs-restart
-    Scenario: It is recorded whether a subscription's time to live includes the time of a broker's restart
+    Scenario: A subscription's time to live may or may not include the time of a restart of the broker
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -260,7 +260,7 @@ Feature: A subscription exists for its time to live after its application has di
         | a durable subscription            |
 
     @kit
-    Scenario Outline: When its connection is <ended>, a client that unsubscribed from one topic keeps its other subscription
+    Scenario Outline: A client that unsubscribed from one topic keeps its other subscription when its connection is <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -304,7 +304,7 @@ Feature: A subscription exists for its time to live after its application has di
       And "right" never sees "missed"
 
     @may @needs-kill
-    Scenario: Whether the time of a broker's kill counts in a subscription's time to live is recorded
+    Scenario: A subscription's time to live may or may not include the time in which a killed broker is down
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -395,7 +395,7 @@ Feature: A subscription exists for its time to live after its application has di
         | event                    | terms                                                                  |
         | is killed and comes back | quality of service at-least-once and a subscription that lives for 1 h |
 
-    Scenario Outline: A subscriber with a time to live of <ttl> gets all missed messages <almost> after its connection was <ended>
+    Scenario Outline: With a time to live of <ttl>, a subscriber that comes back <almost> after its connection was <ended> gets all missed messages
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -544,7 +544,7 @@ Feature: A subscription exists for its time to live after its application has di
         | ttl | almost | past |
         | 6 s | 3 s    | 8 s  |
 
-    Scenario: A later time to live replaces the earlier one
+    Scenario: The time to live that a resuming subscriber requests replaces the earlier time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
@@ -570,7 +570,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   | a shorter time to live | 10 s |
 
       @kit
-      Examples: No time to live
+      Examples: Time to live of zero
         | ended  | another                | ttl  |
         | closed | a time to live of zero | 0 ms |
         | lost   | a time to live of zero | 0 ms |
@@ -676,7 +676,7 @@ Feature: A subscription exists for its time to live after its application has di
         | is killed and comes back | at-most-once  |
 
     @evidence @needs-topic-wildcard
-    Scenario: A resumed subscription to a pattern has what came meanwhile to each of its topics
+    Scenario: A resumed subscription to a topic pattern has the messages that came meanwhile to each matching topic
       Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 6 s
       When the connection of "lasting" is closed
       And message "m1" is sent to topic "sport/news" with the durable header true
@@ -686,7 +686,7 @@ Feature: A subscription exists for its time to live after its application has di
       Then "lasting" sees "m1" to "m3" exactly once
 
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: After its time to live, a subscription and its messages are gone, persistent ones, too
+  Rule: After its time to live, a subscription is gone with all its messages, also the persistent messages
     Line 32.  A subscriber that comes back too late gets a new subscription.
 
     @evidence @needs-store-error @needs-subscription-list
@@ -743,7 +743,7 @@ Feature: A subscription exists for its time to live after its application has di
         | its subscriber left | the broker's store refuses the next write | the connection of "lasting" is lost                                | message "missed" is sent to the topic with the durable header true |
         | it ended            | the connection of "lasting" is lost       | message "missed" is sent to the topic with the durable header true | the broker's store refuses the next write                          |
 
-    Scenario Outline: <past> after its connection was <ended>, a subscription with a time to live of <ttl> is gone
+    Scenario Outline: A subscription with a time to live of <ttl> is gone <past> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -776,7 +776,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   | the durable header true  | 4 s | 8 s  |
         | lost   | the durable header false | 4 s | 8 s  |
 
-    Scenario Outline: A subscription that was resumed twice is gone after its time to live of <ttl> (connection <ended>)
+    Scenario Outline: A subscription that was resumed twice after its connection was <ended> is gone after its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -865,7 +865,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "lasting" tries to come back
       Then it is accepted
 
-    Scenario: A message that is published after the end of a subscription is not kept for it
+    Scenario: A message that is published after the end of a subscription is not kept for the subscriber
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
@@ -991,7 +991,7 @@ Feature: A subscription exists for its time to live after its application has di
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: An administrator sees both subscriptions of a client, of <former> and <latter>, end after its connection is <ended>
+    Scenario Outline: After a client's connection is <ended>, an administrator sees both of its subscriptions end, after <former> and <latter>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -1048,7 +1048,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   | 5 s    | 4 s    |
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscription to a topic pattern ends, and another client's subscription to the topic does not
+    Scenario: The end of a subscription to a topic pattern does not affect another client's subscription to the topic
       Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on topic "sport/+" with quality of service at-least-once and a durable subscription
       When the connection of "lasting" is lost

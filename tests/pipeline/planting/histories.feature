@@ -24,7 +24,7 @@ Feature: Histories in which some breaches can be planted
         | 9     | m9   |
 
   @QS-20 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-subscription-ttl
-  Rule: The time to live of a subscription counts from its disconnection; without one, the subscription ends at once
+  Rule: The time to live of a subscription counts from its disconnection; without a time to live, the subscription ends at once
 
     Scenario Outline: A subscription of <ttl> resumes <count> messages after <age>
       Given a topic
