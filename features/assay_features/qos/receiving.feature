@@ -835,7 +835,6 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    @kit
     Scenario Outline: With <terms>, an unacknowledged message goes to the other sharer when only the consumer is closed
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
