@@ -541,7 +541,7 @@ Feature: A delayed message is delivered once its delay is over
         | B      |
 
     @evidence @topology-cluster @needs-admin @needs-non-persistent
-    Scenario Outline: A <mode> message that a receiver at another queue manager has received does not come again after a restart there
+    Scenario Outline: A <mode> message that was received at another queue manager does not come again after that queue manager's restart
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
