@@ -156,7 +156,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
 
     @evidence @needs-temporary-destination
-    Scenario Outline: An application receives the report on a <mode> message from its temporary queue, with <data>
+    Scenario Outline: An application receives a <mode> message's report with <data> from a temporary queue
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -171,7 +171,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario Outline: An application receives the report on a message from its reply-to queue, with <data>
+    Scenario Outline: An application receives a message's report with <data> from the reply-to queue
       Given receiver "reader" on queue "replies"
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
