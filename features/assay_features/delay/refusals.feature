@@ -190,7 +190,7 @@ Feature: A delay longer than the time to live is refused
   Rule: A send whose own time to live is below the producer's delay is refused with MQRC_EXPIRY_ERROR
     Line 15: if the send gives the time to live, the check is at the send.  The boundaries are those of DD-12.
 
-    Scenario Outline: A <style> producer with a delay of 5 s refuses to send with a time to live of <ttl>
+    Scenario Outline: A <style> producer with a delay of 5 s refuses a send whose own time to live is <ttl>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -204,7 +204,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 4999 ms |
         | simplified | 1 ms    |
 
-    Scenario Outline: A <style> producer with a delay of 5 s sends with a time to live of <ttl>
+    Scenario Outline: A <style> producer with a delay of 5 s accepts a send whose own time to live is <ttl>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -220,7 +220,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s     |
         | simplified | 5001 ms |
 
-    Scenario Outline: A <style> producer without a destination refuses a send with a time to live below its delay
+    Scenario Outline: A <style> producer without a destination refuses a send whose own time to live is below the delay
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 5 s
