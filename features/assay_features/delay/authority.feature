@@ -1,4 +1,4 @@
-Feature: A delayed send needs authority for its target, which the broker checks at the send
+Feature: The broker checks authority for the target of a delayed message at the send only
   IBM MQ, JMS 2.0 delivery delay, lines 25 and 33.
 
   @DD-30 @needs-delivery-delay @needs-admin @needs-authority
@@ -78,7 +78,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then it is refused to a user who lacks authority
 
     @kit
-    Scenario: A delayed send to an alias needs authority on this alias, not on its queue
+    Scenario: A delayed send to an alias needs authority on the alias, not on the alias's queue
       Given a queue with MAXDEPTH(10)
       And an alias "open" for the queue
       And an alias "closed" for the queue
@@ -120,7 +120,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
-    Scenario: A delayed send by a producer without a destination fails if its user has no authority on the queue
+    Scenario: A user without authority on the queue cannot send a delayed message through a producer without a destination
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
@@ -131,7 +131,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then it is refused to a user who lacks authority
 
     @needs-topic @own-instance
-    Scenario: A delayed publication by a producer without a destination fails if its user has no authority on the topic
+    Scenario: A user without authority on the topic cannot send a delayed publication through a producer without a destination
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
@@ -143,7 +143,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then it is refused to a user who lacks authority
 
     @needs-local-transaction
-    Scenario: In a unit of work, a delayed send by a producer without a destination fails if its user has no authority
+    Scenario: In a unit of work, a user without authority cannot send a delayed message through a producer without a destination
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
@@ -164,7 +164,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       And the queue holds "m2"
 
     @evidence
-    Scenario Outline: After the broker <event>, only a user with authority to put to the target can send a delayed message to it
+    Scenario Outline: After the broker <event>, a delayed send still needs authority to put to the target
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -295,7 +295,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: A delayed message is delivered to the new queue of its alias even if the sender has no authority there
+    Scenario: If an alias is re-pointed during the delay, the sender needs no authority on the new queue
       Given a queue "open" with MAXDEPTH(10)
       And a queue "closed" with MAXDEPTH(10)
       And an alias "front" for queue "open"
@@ -347,7 +347,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
     @evidence @needs-non-persistent
-    Scenario: Two delayed messages are delivered even if their sender loses its authority during the delays
+    Scenario: A persistent and a non-persistent message are delivered even if their sender loses its authority during the delays
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -384,7 +384,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue does not show "m1"
 
-    Scenario: An ordinary user's delayed send works without access to the staging queue
+    Scenario: An ordinary user who has no access to the staging queue can send a delayed message
       Given an empty queue
       And the staging queue is withheld from ordinary users
       When user "mallory" sends message "m1" to the queue with a delivery delay of 1 s
@@ -392,7 +392,7 @@ Feature: A delayed send needs authority for its target, which the broker checks 
       And the queue holds "m1"
 
     @needs-browse
-    Scenario: A user with granted authority to browse the staging queue may browse it
+    Scenario: An ordinary user with authority to browse the staging queue can browse it
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
       And the staging queue is withheld from ordinary users

@@ -93,7 +93,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | simplified |
 
     @control
-    Scenario Outline: A delayed message to a queue with DEFBIND(<defbind>) that is in no cluster is delivered
+    Scenario Outline: A delayed message to a non-clustered queue with DEFBIND(<defbind>) is delivered
       Given a queue with DEFBIND(<defbind>)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -161,7 +161,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP   |
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: With the client's checks off, the broker refuses a delayed non-persistent message to a clustered queue
+    Scenario: With the client's checks off, the broker refuses a delayed non-persistent message to a clustered queue with DEFBIND(OPEN)
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       When a message is sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
@@ -176,7 +176,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: With the client's checks off, the broker refuses a delayed send to a clustered queue in a unit of work
+    Scenario: In a unit of work, with the client's checks off, the broker refuses a delayed send to a clustered queue with DEFBIND(OPEN)
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And session "work" in transacted mode
@@ -236,7 +236,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And "second" sees "late" exactly once
 
     @kit @topology-cluster
-    Scenario: A delayed message to an alias with DEFBIND(NOTFIXED) reaches another queue manager's queue
+    Scenario: A delayed message to an alias with DEFBIND(NOTFIXED) reaches another queue manager's queue with DEFBIND(OPEN)
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(OPEN)
       And an alias "front" for queue "orders" with DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
@@ -253,7 +253,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
 
     @evidence @needs-local-transaction
-    Scenario: After a rollback, a clustered queue still refuses delayed messages, and a queue in no cluster accepts them
+    Scenario: After a rollback, a clustered queue with DEFBIND(OPEN) still refuses delayed messages, and a non-clustered queue accepts them
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an empty queue "plain"
       And session "work" in transacted mode

@@ -14,7 +14,7 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
 
-    Scenario: A delayed send is accepted, and its message delivered
+    Scenario: A delayed send is accepted, and its message is delivered
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And a receiver starts to wait on the queue
@@ -47,7 +47,7 @@ Feature: A delayed message is delivered once its delay is over
         | persistent     |
         | non-persistent |
 
-    Scenario: Each message that a producer with a delay sends is delivered
+    Scenario: Each of two messages of a producer with a delay is delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -57,7 +57,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" and "second" exactly once
 
     @evidence @needs-session
-    Scenario: A message comes although the receiver's connection was stopped at the end of the delay
+    Scenario: A message whose delay ends while the receiver's connection is stopped comes after the connection is started
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -68,7 +68,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" and "prompt" exactly once
 
     @evidence @needs-session @needs-topic
-    Scenario: A publication comes although the subscriber's connection was stopped at the end of the delay
+    Scenario: A publication whose delay ends while the subscriber's connection is stopped comes after the connection is started
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -140,7 +140,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-xa
-    Scenario: A message of a global unit of work comes in time, counted from the send
+    Scenario: A message of a global unit of work that is committed during the delay comes when the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -217,7 +217,7 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s   |
         | 2 s   |
 
-    Scenario: A message with a short delay does not wait for an earlier one with a long delay
+    Scenario: A message with a short delay does not wait for an earlier message with a long delay
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 12 s
@@ -230,7 +230,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "slow" exactly once
 
-    Scenario Outline: A receiver that connects <when> after the send of a message delayed by 1 s sees it exactly once
+    Scenario Outline: A receiver that connects <when> after the send of a message with a delay of 1 s sees the message exactly once
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And <when> have passed since "slow" was sent
@@ -298,7 +298,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-kill
-    Scenario Outline: A message delayed by 2 s comes exactly once although the broker is killed <moment> after its send
+    Scenario Outline: A message with a delay of 2 s comes exactly once although the broker is killed <moment> after the send
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
       And <moment> have passed since "slow" was sent
@@ -358,7 +358,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: An inactive durable subscriber gets the publication once after the delay is over and the broker <event>
+    Scenario Outline: If the broker <event> after the end of the delay, an inactive durable subscriber gets the publication once on its return
       Given a topic
       And a durable subscriber "steady" on the topic
       And a non-durable subscriber "live" on the topic
@@ -381,7 +381,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: An inactive sharer gets the publication once after the delay is over and the broker <event>
+    Scenario Outline: If the broker <event> after the end of the delay, an inactive sharer gets the publication once on its return
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And a non-durable subscriber "live" on the topic
@@ -404,7 +404,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @evidence @needs-topic @needs-durable-subscription @needs-topic-wildcard
-    Scenario Outline: A publication for a durable subscription to <pattern> comes although the broker <event> during its delay
+    Scenario Outline: A publication for a durable subscription to <pattern> comes although the broker <event> during the delay
       Given a durable subscriber "steady" on topic "<pattern>"
       And subscriber "steady" is inactive
       When message "slow" is sent to topic "sport/football/results" with a delivery delay of 2 s
@@ -541,7 +541,7 @@ Feature: A delayed message is delivered once its delay is over
         | B      |
 
     @evidence @topology-cluster @needs-admin @needs-non-persistent
-    Scenario Outline: A <mode> message that a receiver at another queue manager has received does not come again after a restart there
+    Scenario Outline: A <mode> message that was received at another queue manager does not come again after that queue manager's restart
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
@@ -593,7 +593,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "now" within 2 s after its send
 
     @evidence @judges-client
-    Scenario Outline: A <style> producer whose delay is set to 0 does not delay a message object that it sent with a delay before
+    Scenario Outline: A <style> producer that sends the same message object again with a delay of 0 does not delay it
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -608,7 +608,7 @@ Feature: A delayed message is delivered once its delay is over
         | classic    |
         | simplified |
 
-    Scenario: A producer's delay does not delay a message of another producer of the session
+    Scenario: A producer's delay does not apply to a message of another producer of the session
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -712,13 +712,13 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees nothing of "slow" for 1 s
 
   @DD-27 @needs-delivery-delay @needs-local-transaction
-  Rule: The earliest delivery counts from the send, not from the commit
+  Rule: The delay counts from the send, not from the commit
     Line 5 adds the delay to the time of the send; so does Jakarta Messaging 3.1, section 3.4.13, also in a unit of
     work.  A commit after the end of the delay delivers at once, long before the end of a delay that would count from
     the commit.
 
     @evidence @judges-client
-    Scenario Outline: JMSDeliveryTime of a <style> producer's message is its send plus <delay>
+    Scenario Outline: The JMSDeliveryTime of a <style> producer's message is the time of the send plus <delay>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
@@ -732,7 +732,7 @@ Feature: A delayed message is delivered once its delay is over
         | simplified | 4 s   |
 
     @evidence
-    Scenario: JMSDeliveryTime of a message that was committed later is its send plus the delay
+    Scenario: The JMSDeliveryTime of a message counts from the send, even if the message is committed later
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -791,7 +791,7 @@ Feature: A delayed message is delivered once its delay is over
       And session "work" is committed
       Then the receiver sees "slow" no earlier than 3 s after its send
 
-    Scenario: In one unit of work, a message with a short delay does not wait for one with a long delay
+    Scenario: In one unit of work, a message with a short delay does not wait for a message with a long delay
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -811,7 +811,7 @@ Feature: A delayed message is delivered once its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" within 6 s after session "work" was committed
 
-    Scenario: In one unit of work, the delays of two producers count from their own sends
+    Scenario: In one unit of work with two producers, each message's delay counts from the message's own send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -824,7 +824,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" no earlier than 12 s after its send
       And the receiver sees "fast" within 6 s after session "work" was committed
 
-    Scenario: In one unit of work, each delay of a producer without a destination counts from its own send
+    Scenario: In one unit of work of a producer without a destination, the delay of each message counts from that message's send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -837,7 +837,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" in time, 20 s after its send
       And the receiver sees "second" no earlier than 20 s after its send
 
-    Scenario: In one unit of work, each delay of a producer on the queue counts from its own send
+    Scenario: In one unit of work of a producer on the queue, the delay of each message counts from that message's send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -849,7 +849,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" in time, 20 s after its send
       And the receiver sees "second" no earlier than 20 s after its send
 
-    Scenario: In one unit of work, each delay counts from its own send
+    Scenario: In one unit of work, the delay of each message counts from that message's send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -861,7 +861,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "second" no earlier than 20 s after its send
 
     @evidence @needs-kill
-    Scenario: After a kill, the delay of a message that was committed during its delay still counts from the send
+    Scenario: If the broker is killed after the commit, the delay of a message still counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 40 s
@@ -913,7 +913,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 20 s after its send
 
     @evidence @needs-topic @needs-topic-wildcard
-    Scenario Outline: At the commit, a publication whose delay has ended comes to <kind> subscription to a pattern
+    Scenario Outline: A publication whose delay ended before the commit comes at the commit to <kind> subscription to a pattern
       Given <subscriber> on topic "sport/#"
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to topic "sport/football" with a delivery delay of 12 s
@@ -946,7 +946,7 @@ Feature: A delayed message is delivered once its delay is over
       And "left" sees "slow" within 20 s after its send
 
     @evidence @needs-restart
-    Scenario: After a restart, the delay of a message that was committed during its delay still counts from the send
+    Scenario: If the broker is restarted after the commit, the delay of a message still counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 20 s

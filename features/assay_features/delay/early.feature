@@ -1,10 +1,11 @@
-Feature: No actor gets a delayed message before its delay is over
+Feature: No receiver or browser gets a delayed message before its delay is over
   IBM MQ, JMS 2.0 delivery delay, lines 3 and 5.
 
   @DD-02 @needs-delivery-delay
-  Rule: No actor gets the message before the time of its send plus its delay
-    Line 3 holds the message back until the delay is over; line 5 adds the delay to the time of the send.  Early
-    means: seen by any receiver or browser before the start of the send call plus the delay, on the observer's clock.
+  Rule: No receiver or browser gets the message before the time of its send plus its delay
+    Line 3: the message is held back until the delay is over.  Line 5: the delay is added to the time of the send.
+    Early means: seen by any receiver or browser before the start of the send call plus the delay, on the observer's
+    clock.
 
     Scenario: A receiver that starts during the delay does not see the message before the delay is over
       Given an empty queue
@@ -162,7 +163,7 @@ Feature: No actor gets a delayed message before its delay is over
       And the producer sends message "slow" with no properties
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: A message whose sender has closed its connection does not come before its delay is over
+    Scenario: If the sender closes its connection, the message still does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
@@ -206,7 +207,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "slow" no earlier than 5 s after its send
 
     Scenario: A message that is sent later with a shorter delay is delivered first
-      The delays differ by more than the run lets a message be late.
+      The delays differ by more than the run's limit for the lateness of a message.
 
       Given an empty queue
       And a receiver is waiting on the queue
@@ -332,7 +333,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "near" exactly once
       And the receiver sees nothing of "far" for 1500 ms
 
-    Scenario: A message is not delivered early together with another message that is due shortly before
+    Scenario: A message is not delivered early, together with another message that is due 400 ms earlier
       Given an empty queue
       And a receiver is waiting on the queue
       When message "first" is sent to the queue with a delivery delay of 1 s

@@ -98,7 +98,7 @@ Feature: A message whose time to live is over is not delivered
       Then the depth of the queue is 0
 
     @needs-delivery-delay
-    Scenario: A time to live that is given for one send only counts from the send, not from the end of the delay
+    Scenario: A send's own time to live counts from the send, not from the end of the delay
       Given an empty queue
       When message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 6 s for this send only
       And 9 s have passed since "stale" was sent
@@ -230,7 +230,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: An undelayed message with a time to live for this send only expires
+    Scenario: An undelayed message whose send has its own time to live expires
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent

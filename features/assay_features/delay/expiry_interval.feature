@@ -15,7 +15,7 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second
 
     @needs-queue-look
-    Scenario Outline: <span> after its send, the expiry interval of a <mode> message is shorter by <span>, the delay included
+    Scenario Outline: <span> after its send, a <mode> message has an expiry interval that is shorter by <span>, the delay included
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
@@ -28,14 +28,14 @@ Feature: The delay counts as part of the expiry interval
         | non-persistent | 20 s     |
 
     @needs-queue-look
-    Scenario: After a delay of 50 s, a message with a time to live of 1 m has an expiry interval of 10 s
+    Scenario: After a delay of 50 s, a message with a time to live of 60 s has an expiry interval of 10 s
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 50 s and a time to live of 1 m
       When 50 s have passed since "m1" was sent
       Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second
 
     @needs-queue-look
-    Scenario: A delayed message without a time to live does not expire
+    Scenario: A delayed message without a time to live has the expiry interval -1 (unlimited)
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has Expiry "-1"
@@ -149,7 +149,7 @@ Feature: The delay counts as part of the expiry interval
       When 7 s have passed since "m1" was sent
       Then "reader" receives a report on "m1" with feedback MQFB_EXPIRATION and all of its body
 
-    Scenario: A report with data contains the whole body of an expired message with less than 100 bytes
+    Scenario: An expired message of 60 bytes that asks for MQRO_EXPIRATION_WITH_DATA is reported with all of its body
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
@@ -162,7 +162,7 @@ Feature: The delay counts as part of the expiry interval
       Then the report on "m1" on queue "replies" has a new id as its message id
       And the report on "m1" on queue "replies" has the message id of the original as its correlation id
 
-    Scenario: The report has the message id and the correlation id of an expired message that asks to pass both
+    Scenario: The report on an expired message with MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID has both ids of the message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the message id of the original as its message id
@@ -182,7 +182,7 @@ Feature: The delay counts as part of the expiry interval
         | persistent     |
         | non-persistent |
 
-    Scenario: A message that asks for no expiration report gets none
+    Scenario: An expired message without a report option for expiration is not reported
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And message "control" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
@@ -228,7 +228,7 @@ Feature: The delay counts as part of the expiry interval
       And queue "replies" holds 1 report
 
     @platform-zos
-    Scenario: On z/OS, a message that expired on a staging queue with GET(DISABLED) is reported after GET(ENABLED)
+    Scenario: On z/OS, a message that expired on a staging queue disabled for gets is reported after gets are enabled
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       When the staging queue is altered to GET(DISABLED)
@@ -253,7 +253,7 @@ Feature: The delay counts as part of the expiry interval
         | a binary body                  | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
 
     @evidence @needs-kill
-    Scenario: A message with an empty body that expires after a kill of the queue manager is reported once
+    Scenario: An empty message that expires after a kill of the queue manager is reported once
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, an empty body, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       When the broker is killed and comes back

@@ -6,7 +6,7 @@ Feature: Delayed messages that cannot be put to their target
     Line 74.  MQRO_DISCARD_MSG asks for the discard.  MQRO_DEAD_LETTER_Q, which is the default and has no bit, asks
     for the dead letter.  A target can be full, disabled for puts, deleted, or too small.  The send checks the target,
     too (line 78), so each obstacle begins during the delay.  The header on the dead-letter queue names the reason and
-    the target.  The kit expects a dead letter to have its own ids and priority; the scenario is tagged kit.
+    the target.  The kit expects a dead letter to keep its ids, priority and persistence; this scenario is tagged kit.
 
     Scenario Outline: A <mode> message goes to the dead-letter queue when its target has become <has become>
       Given a queue with MAXDEPTH(10)
@@ -53,7 +53,7 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent |
 
     @evidence @needs-temporary-destination
-    Scenario Outline: A <mode> message goes to the dead-letter queue when the connection of the temporary target queue was <ended>
+    Scenario Outline: A <mode> message to a temporary queue goes to the dead-letter queue if the queue's connection was <ended>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -66,7 +66,7 @@ Feature: Delayed messages that cannot be put to their target
         | persistent     | closed |
         | non-persistent | lost   |
 
-    Scenario: A message goes to the dead-letter queue when its target is an alias whose queue no longer exists
+    Scenario: A message goes to the dead-letter queue if its alias has been re-pointed to a queue that does not exist
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue
       And message "m1" is sent to queue "front" with a delivery delay of 2 s
@@ -74,7 +74,7 @@ Feature: Delayed messages that cannot be put to their target
       Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_ALIAS_BASE_Q
       And the queue does not hold "m1"
 
-    Scenario Outline: A <mode> message that asks to be discarded is discarded when its target has become <has become>
+    Scenario Outline: A <mode> message with MQRO_DISCARD_MSG is discarded when its target has become <has become>
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode> and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -94,7 +94,7 @@ Feature: Delayed messages that cannot be put to their target
         | persistent     | full              | MAXDEPTH(0)   | MAXDEPTH(10)     |
 
     @own-instance
-    Scenario: A message that asks to be discarded is discarded when its target has been deleted
+    Scenario: A message with MQRO_DISCARD_MSG is discarded when its target has been deleted
       Given the queue manager is altered to CUSTOM(' ')
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
@@ -106,7 +106,7 @@ Feature: Delayed messages that cannot be put to their target
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: A target that is disabled for puts only during the delay gets the messages
+    Scenario: A target that is disabled for puts, and enabled again during the delay, gets the messages
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 10 s
       And message "m2" is sent to the queue with a delivery delay of 10 s and report options MQRO_DISCARD_MSG
@@ -127,7 +127,7 @@ Feature: Delayed messages that cannot be put to their target
       And the queue does not hold "m1"
 
     @kit @needs-priority
-    Scenario: A dead letter has its own ids, priority and persistence
+    Scenario: A dead-lettered message keeps its ids, priority and persistence
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "order 7" and priority 7
       And the queue has been altered to PUT(DISABLED)
@@ -135,7 +135,7 @@ Feature: Delayed messages that cannot be put to their target
       And "m1" on the dead-letter queue has Priority "7"
       And "m1" on the dead-letter queue is persistent
 
-    Scenario Outline: After the broker <event>, a message that asks to be discarded is still discarded
+    Scenario Outline: After the broker <event>, a message with MQRO_DISCARD_MSG is still discarded
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s
@@ -192,7 +192,7 @@ Feature: Delayed messages that cannot be put to their target
       And the queue holds 2 messages
       And one of the queue and the dead-letter queue holds "m1" and "m2"
 
-    Scenario: A message that asks to be discarded, and for no report, is discarded silently
+    Scenario: A message with MQRO_DISCARD_MSG, but without a report option for exceptions, is discarded without a report
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_DISCARD_MSG
@@ -202,7 +202,7 @@ Feature: Delayed messages that cannot be put to their target
       And queue "replies" holds no report
 
     @own-instance
-    Scenario: A message that asks to be discarded is discarded even if the queue manager has no dead-letter queue
+    Scenario: A message with MQRO_DISCARD_MSG is discarded even if the queue manager has no dead-letter queue
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
@@ -214,7 +214,7 @@ Feature: Delayed messages that cannot be put to their target
       And the queue is empty
 
     @own-instance
-    Scenario: The dead letter names the obstacle at the time when the dead-letter queue accepted the message
+    Scenario: The dead-letter header names the obstacle that exists when the dead-letter queue accepts the message
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -280,7 +280,7 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent | MAXDEPTH(0)   |
         | persistent     | MAXMSGL(299)  |
 
-    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused goes to this queue when it is usable again
+    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused goes there when that queue is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -323,7 +323,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the receiver sees "m1" exactly once
       And the staging queue has become empty
 
-    Scenario: Without a dead-letter queue, a message stays staged until the queue manager has one
+    Scenario: A message stays staged until the queue manager has a dead-letter queue
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -332,7 +332,7 @@ Feature: Delayed messages that cannot be put to their target
       Then queue "dlq" holds "m1"
       And the staging queue has become empty
 
-    Scenario: While its put is tried again, the message is on the staging queue only
+    Scenario: A message whose put is tried again is on the staging queue only
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -407,7 +407,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the queue holds "stuck"
 
     @evidence @needs-virtual-time
-    Scenario: A message whose put failed for 5 minutes arrives in time when its target is usable again
+    Scenario: A message whose put failed for 5 minutes arrives when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 1 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)

@@ -60,7 +60,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue is empty
 
     @needs-durable-subscription
-    Scenario: The report on a dropped publication goes to the dead-letter queue if the reply-to queue refuses it
+    Scenario: The report on a dropped publication goes to the dead-letter queue if the reply-to queue refuses the report
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "fickle" on the topic
@@ -196,7 +196,7 @@ Feature: Delayed publications that a subscriber cannot receive
       Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
 
     @evidence @needs-durable-subscription @needs-topic-wildcard
-    Scenario: Each of two publications for a topic pattern is dropped after the pattern's subscriber has unsubscribed
+    Scenario: Two publications for a subscription to a topic pattern are dropped after the subscriber has unsubscribed
       Given a durable subscriber "fickle" on topic "sport/#"
       And a durable subscriber "steady" on topic "sport/#"
       And message "first" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -213,7 +213,7 @@ Feature: Delayed publications that a subscriber cannot receive
     persistent publications.  A subscription can put publications to a queue that an administrator names; this queue
     is then the target.
 
-    Scenario Outline: A <mode> publication that a dead-letter queue with <attributes> refused does not come later, but a message does
+    Scenario Outline: The put of a <mode> publication that a dead-letter queue with <attributes> refused is not tried again
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -271,7 +271,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And "steady" never sees "news"
       And the staging queue is empty
 
-    Scenario Outline: The put of a discarded <mode> publication is not tried again, even if its report is lost
+    Scenario Outline: The put of a discarded <mode> publication is not tried again, even if its report cannot be delivered
       DD-74 is about a persistent message that was dead-lettered; this publication has been discarded.
 
       Given a topic
@@ -295,7 +295,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | non-persistent |
 
     @may
-    Scenario: The scenario records whether the broker reports a discarded publication
+    Scenario: The broker may report a discarded publication
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -307,7 +307,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And how many reports queue "replies" holds is recorded
 
     @kit
-    Scenario: Our broker's report on a discarded publication has the reason of the target, not of the dead-letter queue
+    Scenario: Our broker reports a discarded publication with the target's reason, not the dead-letter queue's
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -356,7 +356,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | is killed and comes back |
 
   @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
-  Rule: A delayed publication that cannot be put is discarded, dead-lettered and reported like any delayed message
+  Rule: A delayed publication that cannot be put is discarded or dead-lettered, and reported, like any delayed message
     Line 84 refers to lines 74 and 76.  Each rule is tried again with a publication instead of a message to a queue;
     DD-77 takes the place of DD-71.
 
@@ -391,7 +391,7 @@ Feature: Delayed publications that a subscriber cannot receive
       Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
       And "steady" never sees "news"
 
-    Scenario: A publication that asks to be discarded is discarded when its target refuses it
+    Scenario: A publication with MQRO_DISCARD_MSG is discarded when its target refuses it
       Given message "news" is sent to the topic with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -412,14 +412,14 @@ Feature: Delayed publications that a subscriber cannot receive
         | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario: A report on a publication goes to the dead-letter queue if the reply-to queue refuses it
+    Scenario: A report on a publication goes to the dead-letter queue if the reply-to queue refuses the report
       Given message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
       Then the dead-letter queue holds a report on "news" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       And the dead-letter queue holds "news"
 
-    Scenario: A persistent publication whose report is lost is backed out and processed again
+    Scenario: A persistent publication whose report cannot be delivered is backed out and processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -431,7 +431,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And queue "replies" is empty
       And the staging queue has become empty
 
-    Scenario: A non-persistent publication whose report is lost stays on the dead-letter queue and is not processed again
+    Scenario: A non-persistent publication whose report is dropped stays on the dead-letter queue and is not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -454,7 +454,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue is empty
       And the staging queue is empty
 
-    Scenario: If one subscription's queue refuses its copy, another subscription's queue still gets its own
+    Scenario: If one subscription's queue refuses its copy, another subscription's queue still gets its own copy
       Given a queue "other" with MAXDEPTH(10)
       And an administered subscription "others" from the topic to queue "other"
       And message "news" is sent to the topic with a delivery delay of 2 s
@@ -463,14 +463,14 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
       And the staging queue has become empty
 
-    Scenario: The report has the message id and the correlation id of a publication that asks to pass both
+    Scenario: The report on a publication with MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID has both ids of the publication
       Given message "news" is sent to the topic with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "news" on queue "replies" has the message id of the original as its message id
       And the report on "news" on queue "replies" has the correlation id of the original as its correlation id
 
     @evidence @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: A publication that the queue of two sharers has refused stays on the dead-letter queue when the broker <event>
+    Scenario Outline: A publication that a shared subscription's full queue refused stays on the dead-letter queue when the broker <event>
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic

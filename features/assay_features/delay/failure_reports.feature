@@ -36,7 +36,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
         | non-persistent | MQRO_EXCEPTION                | no data                         |
 
-    Scenario Outline: The feedback of the report is the reason of the target's refusal, <reason>
+    Scenario Outline: The feedback of the report is the reason for the target's refusal, <reason>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to <attributes>
       Then a report on "m1" with feedback <reason> is on queue "replies"
@@ -56,13 +56,13 @@ Feature: Exception reports on delayed messages that could not be put
         | 100  |
         | 101  |
 
-    Scenario: A message that asks for no exception report gets none
+    Scenario: A dead-lettered message without report options is not reported
       Given message "m1" is sent to the queue with a delivery delay of 2 s and reply-to queue "replies"
       And the queue has been altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1"
       And queue "replies" holds no report
 
-    Scenario: A message that reaches its target is not reported
+    Scenario: A message with MQRO_EXCEPTION that reaches its target is not reported
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       Then the queue holds "m1"
       And queue "replies" holds no report
@@ -97,7 +97,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the queue holds "m1"
       And queue "replies" holds no report
 
-    Scenario: Two messages are reported to their own reply-to queues
+    Scenario: Each of two messages is reported to its own reply-to queue
       Given a queue "others" with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And message "m2" is sent to the queue with a delivery delay of 2 s, reply-to queue "others" and report options MQRO_EXCEPTION
@@ -149,14 +149,14 @@ Feature: Exception reports on delayed messages that could not be put
         | event                    |
         | is killed and comes back |
 
-    Scenario: A report is delivered to the queue of an alias that the message names as its reply-to queue
+    Scenario: If the reply-to queue is an alias, the report goes to the alias's queue
       Given an alias "front" for queue "replies"
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to alias "front" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
 
     @evidence @needs-temporary-destination
-    Scenario Outline: An application receives the report on a <mode> message from its temporary queue, with <data>
+    Scenario Outline: An application receives a <mode> message's report with <data> from a temporary queue
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -171,7 +171,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario Outline: An application receives the report on a message from its reply-to queue, with <data>
+    Scenario Outline: An application receives a message's report with <data> from the reply-to queue
       Given receiver "reader" on queue "replies"
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
@@ -212,7 +212,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: The report on a <mode> dead letter goes to the dead-letter queue if the reply-to queue has become <has become>
+    Scenario Outline: The report on a dead-lettered <mode> message goes to the dead-letter queue if the reply-to queue has become <has become>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to <attributes>
@@ -226,7 +226,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | full              | MAXDEPTH(0)   | MQRC_Q_FULL            |
         | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
-    Scenario Outline: The report on a discarded <mode> message goes to the dead-letter queue if the reply-to queue refuses it
+    Scenario Outline: The report on a discarded <mode> message goes to the dead-letter queue if the reply-to queue refuses the report
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -238,7 +238,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent |
 
     @evidence @needs-temporary-destination
-    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue was temporary and its connection was <ended>
+    Scenario Outline: The report goes to the dead-letter queue if the connection of a temporary reply-to queue was <ended>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -343,7 +343,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" is empty
       And queue "replies" is empty
 
-    Scenario: A persistent message that asks to be discarded stays staged if its report cannot be delivered
+    Scenario: A persistent message with MQRO_DISCARD_MSG stays staged if its report cannot be delivered
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
@@ -403,7 +403,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
 
     @evidence @needs-restart
-    Scenario: Two messages whose reports could not be delivered before a restart are each processed once after it
+    Scenario: Two messages whose reports could not be delivered before a restart are each processed once after the restart
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And message "m2" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
@@ -451,7 +451,7 @@ Feature: Exception reports on delayed messages that could not be put
       And the staging queue has become empty
       And queue "replies" is empty
 
-    Scenario: A lost report does not come later, and its message is not processed again
+    Scenario: A dropped report does not come later, and its message is not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -466,7 +466,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" is empty
       And the queue is empty
 
-    Scenario: A message that asks to be discarded is discarded even if its report is lost
+    Scenario: A message with MQRO_DISCARD_MSG is discarded even if its report is dropped
       The other message shows that the queues accept reports when they are usable again.
 
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
@@ -482,7 +482,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" is empty
 
     @evidence
-    Scenario Outline: After the broker <event>, a dead letter whose report was lost is not processed again
+    Scenario Outline: After the broker <event>, a dead letter whose report was dropped is not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)

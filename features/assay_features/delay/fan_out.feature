@@ -3,7 +3,8 @@ Feature: A delayed publication is staged for each subscription, if the topic per
 
   @DD-80 @needs-delivery-delay @needs-topic
   Rule: A delayed publication is staged once for each matching subscription
-    Line 82.  A subscription that several share is one subscription.  The wildcards are those of IBM MQ's topic levels.
+    Line 82.  A shared subscription counts once, however many sharers it has.  The wildcards are those of IBM MQ's topic
+    levels.
 
     @needs-staging-queue
     Scenario: Without a subscription, no message is staged
@@ -343,8 +344,8 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "one" exactly once
 
     @kit
-    Scenario: After a refused publication, our broker accepts the producer's next one if the topic is altered to ALLAVAIL
-      The document does not say that a producer outlives a refused send, and some brokers close its link.
+    Scenario: After a refused publication, our broker accepts the producer's next publication if the topic is altered to ALLAVAIL
+      The document does not say that a producer is usable after a refused send; some brokers close the producer's link.
 
       Given a topic with PMSGDLV(ALL)
       And a non-durable subscriber "reader" on the topic
@@ -394,22 +395,22 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: PMSGDLV or NPMSGDLV is inherited from a parent that forbids delayed publications if the topic <is>
+    Scenario Outline: A topic that <is> refuses a delayed <mode> publication if its parent has <value>
       Given a topic "sport" with PMSGDLV(<value>) NPMSGDLV(<value>)
       And a topic "sport/football" with <attributes>
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode <mode>
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
       Examples:
-        | is                    | mode           | value  | attributes                            |
-        | says ASPARENT         | persistent     | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL)  |
-        | says nothing of these | persistent     | ALLDUR | DEFPRTY(5)                            |
+        | is                      | mode           | value  | attributes                            |
+        | has ASPARENT            | persistent     | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL)  |
+        | has no value of its own | persistent     | ALLDUR | DEFPRTY(5)                            |
 
       @needs-non-persistent
       Examples:
-        | is                    | mode           | value  | attributes                            |
-        | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
+        | is                      | mode           | value  | attributes                            |
+        | has ASPARENT            | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
 
-    Scenario: A topic without a topic object inherits from a parent that forbids delayed publications
+    Scenario: A topic without a topic object refuses a delayed publication if a parent topic has PMSGDLV(ALL)
       Given a topic "sport" with PMSGDLV(ALL)
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
@@ -467,7 +468,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @own-instance
-    Scenario: A topic inherits through a parent without a value from a grandparent that forbids delayed publications
+    Scenario: A topic with ASPARENT refuses a delayed publication if its parent has ASPARENT and its grandparent has ALL
       Given the base topic has been altered to PMSGDLV(ALLAVAIL) NPMSGDLV(ALLAVAIL)
       And a topic "sport" with PMSGDLV(ALL)
       And a topic "sport/football" with PMSGDLV(ASPARENT)

@@ -5,7 +5,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
   Rule: One message is staged for a proxy subscription, and the other queue manager distributes it after the delay
     Line 82.  The delayed publication is matched at its send with the proxy subscription, which stands for all
     subscriptions at the other queue manager.  Without a subscription there, no proxy subscription exists
-    (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription from before the send receives the publication
+    (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription that exists at the send receives the publication
     when the delay is over, and not before.
 
     Scenario Outline: A subscriber at queue manager <far> gets a publication from queue manager <near> when its delay is over
@@ -81,7 +81,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "late" sees "now" exactly once
       And "late" never sees "slow"
 
-    Scenario: A subscriber at queue manager B gets each of two publications after its own delay
+    Scenario: A subscriber at queue manager B gets each of two publications after the publication's own delay
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 4 s
@@ -91,7 +91,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "reader" sees "slow" no earlier than 4 s after its send
 
     @needs-local-transaction
-    Scenario: A subscriber at queue manager B gets the publication of a committed unit of work, not of one rolled back
+    Scenario: A subscriber at queue manager B gets a publication after its commit, but not after its rollback
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       And session "work" in transacted mode
@@ -103,7 +103,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "reader" never sees "undone"
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: If queue manager A is down at the end of the delay, a subscriber at queue manager B gets the publication later
+    Scenario: If queue manager A is down at the end of the delay, a subscriber at queue manager B gets the publication after A's start
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -245,7 +245,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
     Line 82 itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
     only messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
-    neither early nor twice, and each subscriber from before the send gets it.  At the publisher's own queue manager,
+    neither early nor twice, and each subscriber that exists at the send gets it.  At the publisher's own queue manager,
     subscriptions are matched at the send (line 56).
 
     Scenario: A subscriber that comes to queue manager B during the delay gets the publication at most once
@@ -287,7 +287,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "here" never sees "slow"
 
     @needs-non-persistent @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Two sharers of a <kind> subscription together get the publication once if a subscriber comes during the delay
+    Scenario Outline: Two sharers of a <kind> subscription together get the publication once if another subscriber comes during the delay
       Given subscriber "left" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       And subscriber "right" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s and delivery mode non-persistent

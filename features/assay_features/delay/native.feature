@@ -22,7 +22,7 @@ Feature: Delivery delay is for the JMS client only
         | 1 min |
         | 1 h   |
 
-    Scenario: A native put through an alias that asks for a delay is refused, or delivered without the delay
+    Scenario: If a native put to an alias asks for a delay, the put is refused, or delivered without the delay
       Given an empty queue
       And the queue has been defined
       And an alias "front" for the queue
@@ -34,7 +34,7 @@ Feature: Delivery delay is for the JMS client only
       And putting "native" is refused, or else the receiver sees it undelayed
 
     Scenario Outline: A native put that names a delay in property <property> is refused, or delivered without the delay
-      A broker may know one of these properties instead of the kit's own.
+      A broker may know one of these properties instead of the kit's own property for the delay.
 
       Given an empty queue
       And a receiver is waiting on the queue

@@ -25,7 +25,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | is killed and comes back |
 
     @needs-admin @own-instance
-    Scenario: After its start, the queue manager delivers a message whose delay ended while it was down
+    Scenario: A message whose delay ended while the queue manager was down is delivered after the start
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When queue manager "A" is stopped
@@ -71,7 +71,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: After its start, the queue manager delivers several messages whose delay ended while it was down
+    Scenario: Several messages whose delays ended while the queue manager was down are delivered after the start
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       When queue manager "A" is stopped
@@ -82,7 +82,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
     @kit @needs-admin @own-instance
     Scenario Outline: If the broker <event> while the staging queue is disabled for puts, the message is still delivered
-      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this for distributed platforms, so
+      Line 68: on z/OS, PUT(DISABLED) stops the processor.  Line 70 does not mention this for distributed platforms, so
       another broker may wait there, too, until puts are enabled.
 
       Given an empty queue
@@ -138,7 +138,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
-    Scenario: If the processor's worker dies again before it has restarted, the message is still delivered
+    Scenario: If the processor's worker dies again before the processor has restarted, the message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -242,7 +242,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-admin @own-instance
-    Scenario: If the processor's worker dies while it repeats a failed put, the message is still delivered
+    Scenario: If the processor's worker dies while a failed put is tried again, the message is still delivered
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 1 s
@@ -255,7 +255,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
     @kit @needs-admin @own-instance
     Scenario: If gets and puts of the staging queue were disabled, the message is delivered after gets alone are enabled
-      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this, so another broker may stop on
+      Line 68: on z/OS, PUT(DISABLED) stops the processor.  Line 70 does not mention this, so another broker may stop on
       distributed platforms, too, until puts are enabled again.
 
       Given an empty queue

@@ -8,7 +8,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
     start again by itself, as it would on distributed platforms (line 70).
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to disable the staging queue for gets, due messages are still delivered
+    Scenario: If the store refuses the staging queue's change to GET(DISABLED), due messages are still delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -300,7 +300,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
     Line 68 names this as the way to stop the processor for any reason.
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to disable the staging queue for puts, due messages are still delivered
+    Scenario: If the store refuses the staging queue's change to PUT(DISABLED), due messages are still delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -335,7 +335,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: Altering a staging queue that is disabled for puts to <attributes> does not start the processor
+    Scenario Outline: If the staging queue is disabled for puts, altering the queue to <attributes> does not start the processor
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -421,7 +421,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
 
-    Scenario Outline: If gets and puts are disabled, due messages stay staged until both are enabled, <first> first
+    Scenario Outline: If gets and puts are disabled, due messages stay staged after <first> and are delivered after <then>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue

@@ -4,7 +4,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
   @DD-51 @needs-delivery-delay @needs-topic
   Rule: The broker matches a delayed publication with the subscriptions at the send
     Lines 56 and 82: the broker matches when the application calls send, and stages one message for each match.  A
-    subscription that is made during the delay gets no copy.  A subscription from before the send gets one, even if its
+    subscription that is made during the delay gets no copy.  A subscription that exists at the send gets one, even if its
     subscriber is inactive at the end of the delay.
 
     @needs-shared-subscription @needs-durable-subscription
@@ -68,7 +68,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
 
     @evidence @needs-durable-subscription
     Scenario: A durable subscription that is opened for another topic during the delay gets no publication of the first topic
-      A client that opens it for another topic ends it, and creates another (Jakarta Messaging 3.1, section 8.3.3).
+      Opening the subscription for another topic deletes it and creates a new one (Jakarta Messaging 3.1, section 8.3.3).
 
       Given a topic "old"
       And a topic "new"
@@ -148,7 +148,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "fickle" never sees "news"
 
     @needs-durable-subscription
-    Scenario: Several subscribers get the publication exactly once each
+    Scenario: Each of several subscribers gets the publication exactly once
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
@@ -257,7 +257,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" exactly once
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A shared durable subscription to a topic pattern gets a publication without having a subscriber at the send
+    Scenario: A shared durable subscription to a topic pattern gets a publication although it has no subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s

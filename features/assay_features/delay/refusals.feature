@@ -56,7 +56,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of producer "prompt" is set to 1 s and it sends a message
       Then the setting and the send are accepted
 
-    Scenario: In a session with two producers, each time to live is compared with the producer's own delay
+    Scenario: In a session with two producers, a producer's time to live is compared with that producer's own delay
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -64,7 +64,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of producer "late" is set to 4999 ms and it sends a message
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario: A producer that has sent with a permitted time to live still refuses one that is too short
+    Scenario: After a send with a permitted time to live, the producer still refuses a time to live below its delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -73,7 +73,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is set to 4999 ms and a message is sent
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario Outline: A <style> producer without a destination refuses a time to live that is too short
+    Scenario Outline: A <style> producer without a destination refuses a time to live below its delay
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 5 s
@@ -85,7 +85,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario: After a send with its own time to live, the producer still refuses a time to live below its delay
+    Scenario: After a send whose own time to live is 0, the producer still refuses a time to live below its delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -150,7 +150,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is set to 5001 ms and a message is sent
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario Outline: A <style> producer without a destination refuses a delay that is too long
+    Scenario Outline: A <style> producer without a destination refuses a delay above its time to live
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 5 s
@@ -170,7 +170,7 @@ Feature: A delay longer than the time to live is refused
       When the delivery delay of producer "lasting" is set to 5 s and it sends a message
       Then the setting and the send are accepted
 
-    Scenario: In a session with two producers, each delay is compared with the producer's own time to live
+    Scenario: In a session with two producers, a producer's delay is compared with that producer's own time to live
       Given an empty queue
       And session "work" in auto mode
       And producer "brief" of session "work" on the queue with a time to live of 4 s
@@ -178,7 +178,7 @@ Feature: A delay longer than the time to live is refused
       When the delivery delay of producer "brief" is set to 4001 ms and it sends a message
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario: After a send with its own time to live, the producer's time to live still limits the delay
+    Scenario: After a send whose own time to live is 1 h, the producer's time to live still limits the delay
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 5 s
@@ -190,7 +190,7 @@ Feature: A delay longer than the time to live is refused
   Rule: A send whose own time to live is below the producer's delay is refused with MQRC_EXPIRY_ERROR
     Line 15: if the send gives the time to live, the check is at the send.  The boundaries are those of DD-12.
 
-    Scenario Outline: A <style> producer with a delay of 5 s refuses to send with a time to live of <ttl>
+    Scenario Outline: A <style> producer with a delay of 5 s refuses a send whose own time to live is <ttl>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -204,7 +204,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 4999 ms |
         | simplified | 1 ms    |
 
-    Scenario Outline: A <style> producer with a delay of 5 s sends with a time to live of <ttl>
+    Scenario Outline: A <style> producer with a delay of 5 s accepts a send whose own time to live is <ttl>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -220,7 +220,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s     |
         | simplified | 5001 ms |
 
-    Scenario Outline: A <style> producer without a destination refuses a send with a time to live below its delay
+    Scenario Outline: A <style> producer without a destination refuses a send whose own time to live is below the delay
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 5 s
@@ -240,7 +240,7 @@ Feature: A delay longer than the time to live is refused
       When the producer sends a message with a time to live of 4999 ms for this send only and delivery mode non-persistent for this send only
       Then it is refused with MQRC_EXPIRY_ERROR
 
-    Scenario: A message with its own time to live of 0 never expires, whatever the producer's time to live is
+    Scenario: A send's own time to live of 0 sets JMSExpiration to 0, whatever the producer's time to live is
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -420,7 +420,7 @@ Feature: A delay longer than the time to live is refused
 
   @DD-18 @needs-delivery-delay @needs-time-to-live
   Rule: The classic producer raises the checked exception, the simplified one the runtime exception, with the same reason
-    Line 11: the restrictions hold for both styles alike, with an unchecked exception for the simplified producer.  The
+    Line 11: the restrictions hold for both producers, with an unchecked exception for the simplified producer.  The
     same reason means the same code; only our own client must give the same words, too.
 
     Scenario Outline: A time to live below the delay of a <style> producer raises a <exception> exception
@@ -460,7 +460,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | runtime   |
 
     @kit
-    Scenario: Both styles of producer refuse a time to live below the delay with the same reason code
+    Scenario: The classic and the simplified producer refuse a time to live below the delay with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -468,21 +468,21 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR
 
     @kit
-    Scenario: Both styles of producer refuse a delay above the time to live with the same reason code
+    Scenario: The classic and the simplified producer refuse a delay above the time to live with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
       When the delivery delay of both producers is set to 5001 ms
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles of producer refuse a send with a time to live below the delay with the same reason code
+    Scenario: The classic and the simplified producer refuse a send with a time to live below the delay with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When both producers send a message with a time to live of 4999 ms for this send only
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles of producer refuse a delayed message in a group with the same reason code
+    Scenario: The classic and the simplified producer refuse a delayed message in a group with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -490,7 +490,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @needs-topic
-    Scenario: Both styles of producer refuse a retained publication with a delay with the same reason code
+    Scenario: The classic and the simplified producer refuse a delayed retained publication with the same reason code
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -498,14 +498,14 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @level-7.5
-    Scenario: Both styles of producer refuse a delay at level 7.5 with the same reason code
+    Scenario: The classic and the simplified producer refuse a delay at level 7.5 with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s
       Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @kit
-    Scenario: Both styles of producer refuse a time to live below the delay in the same words
+    Scenario: The classic and the simplified producer refuse a time to live below the delay in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -513,7 +513,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles of producer refuse a delay above the time to live in the same words
+    Scenario: The classic and the simplified producer refuse a delay above the time to live in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
@@ -521,7 +521,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles of producer refuse a send with a time to live below the delay in the same words
+    Scenario: The classic and the simplified producer refuse a send with a time to live below the delay in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -529,7 +529,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles of producer refuse a delayed message in a group in the same words
+    Scenario: The classic and the simplified producer refuse a delayed message in a group in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -537,7 +537,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @needs-topic
-    Scenario: Both styles of producer refuse a retained publication with a delay in the same words
+    Scenario: The classic and the simplified producer refuse a delayed retained publication in the same words
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -545,7 +545,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @level-7.5
-    Scenario: Both styles of producer refuse a delay at level 7.5 in the same words
+    Scenario: The classic and the simplified producer refuse a delay at level 7.5 in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s

@@ -32,7 +32,7 @@ Feature: Report options of delayed messages
         | MQRO_EXPIRATION_WITH_DATA and MQRO_EXCEPTION                   | the first 100 bytes of its body |
         | MQRO_EXPIRATION_WITH_FULL_DATA and MQRO_EXCEPTION_WITH_DATA    | all of its body                 |
 
-    Scenario Outline: With <options>, an exception report's message id is <message id>, its correlation id is <correlation id>
+    Scenario Outline: With <options>, an exception report's message id is <message id>, and its correlation id is <correlation id>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, <options>
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has <message id> as its message id
@@ -44,13 +44,13 @@ Feature: Report options of delayed messages
         | MQRO_NEW_MSG_ID, MQRO_PASS_CORREL_ID            | a new id                       | the correlation id of the original |
         | MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID           | the message id of the original | the correlation id of the original |
 
-    Scenario: With MQRO_PASS_CORREL_ID, an exception report on a message without a correlation id has none either
+    Scenario: With MQRO_PASS_CORREL_ID, an exception report on a message without a correlation id has no correlation id either
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
 
     @needs-time-to-live @own-instance
-    Scenario Outline: With <options>, an expiration report's message id is <message id>, its correlation id is <correlation id>
+    Scenario Outline: With <options>, an expiration report's message id is <message id>, and its correlation id is <correlation id>
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, <options>
       And the queue has been altered to PUT(DISABLED)
@@ -107,7 +107,7 @@ Feature: Report options of delayed messages
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the remaining part of 1 h as its Expiry, in tenths of a second
 
-    Scenario Outline: After the broker <event> during the delay, the report options still apply
+    Scenario Outline: If the broker <event> during the delay, the report options still apply
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When the broker <event>
@@ -138,7 +138,7 @@ Feature: Report options of delayed messages
       Then queue "replies" holds 2 reports
       And the reports on "news" on queue "replies" have different message ids
 
-    Scenario: For a message that also asks for confirmations, the processor sends the exception report only
+    Scenario: For a message with MQRO_EXCEPTION, MQRO_COD and MQRO_PAN, the processor sends the exception report only
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -157,8 +157,8 @@ Feature: Report options of delayed messages
   @DD-86 @needs-delivery-delay @needs-admin
   Rule: The processor ignores the options for confirmation and activity, and leaves them on the message
     Lines 87 to 93: COA, COD, PAN, NAN and ACTIVITY.  No confirmation comes while the message is staged, or because it
-    left the staging queue.  The document does not say what COA causes at the arrival, and COD at the final get, so
-    the scenarios record it.
+    left the staging queue.  The document does not say which reports COA causes at the arrival, and COD at the get, so
+    the scenarios record the number of reports.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -215,7 +215,7 @@ Feature: Report options of delayed messages
         | non-persistent | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY    |
 
     @kit
-    Scenario Outline: A message of our own broker has exactly <options> on its target
+    Scenario Outline: With our own broker, a message on its target has exactly <options>
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       Then "m1" on the queue has exactly the report options <options>
       Examples:
@@ -303,7 +303,7 @@ Feature: Report options of delayed messages
       And message "news" as seen by "live" shows JMS_IBM_Report_NAN "2"
 
     @may
-    Scenario Outline: The scenario records how many reports a received message with <options> causes
+    Scenario Outline: A received message with <options> may cause reports
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       When a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
