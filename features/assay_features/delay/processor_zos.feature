@@ -120,7 +120,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
   Rule: Defining the staging queue, or enabling it for gets, starts the processor again
     Line 68.
 
-    Scenario: After the staging queue is enabled for gets again, each due message is delivered once
+    Scenario: After the staging queue is enabled for gets again, a due message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -375,7 +375,7 @@ Feature: On z/OS, the delivery delay processor depends on the state of the stagi
         | event                    |
         | is killed and comes back |
 
-    Scenario: After the staging queue is enabled for puts again, each due message is delivered once
+    Scenario: After the staging queue is enabled for puts again, a due message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
