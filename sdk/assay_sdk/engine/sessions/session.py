@@ -60,6 +60,8 @@ class EngineSession:
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the session")
         self._unsettled: dict[EngineDelivery, None] = {}
         """Messages that were delivered to the application and are not settled, in the order of their delivery."""
+        self._giving_back = False
+        """Whether messages are about to go back to the broker; a dups-ok session must not accept them meanwhile."""
 
     @property
     def state(self) -> Life:
@@ -324,7 +326,7 @@ class EngineSession:
 
     def idle(self) -> None:
         """Acknowledge received messages of a dups-ok session, because no other message is due now."""
-        if self.behaviour.settling is Settling.LAZILY and self._unsettled and not self.dispatcher.in_callback:
+        if self.behaviour.settling is Settling.LAZILY and not (self.dispatcher.in_callback or self._giving_back):
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
     def settle(self, deliveries: Iterable[EngineDelivery], outcome: Outcome) -> list[Pending[Done]]:
@@ -370,7 +372,7 @@ class EngineSession:
         return self.connection.post(lambda token: Settle(token, link, numbers, outcome))
 
     def _accept_lazily(self) -> None:
-        if len(self._unsettled) >= DUPS_OK_LIMIT:
+        if len(self._unsettled) >= DUPS_OK_LIMIT and not self._giving_back:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
     def _use_unit(self, what: str) -> None:
@@ -389,10 +391,12 @@ class EngineSession:
         Messages in the buffer or on their way go back first, unchanged, so that they do not overtake the delivered
         messages.
         """
+        self._giving_back = True
         try:
             yield from call_back(consumers)
             answers = self.settle(deliveries, Outcome.MODIFIED)
         finally:
+            self._giving_back = False
             for consumer in consumers:
                 consumer.go_on()
         yield from all_of(answers)

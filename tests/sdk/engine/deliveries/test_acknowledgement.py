@@ -97,6 +97,25 @@ def test_dups_ok_with_a_listener_catches_up_when_it_is_idle() -> None:
     assert [numbers for numbers, _ in bench.wire.settled()] == [(1, 2, 3)]
 
 
+def test_dups_ok_accepts_no_message_that_a_failed_listener_is_giving_back() -> None:
+    bench = Bench(AckMode.DUPS_OK)
+    other = consumer_of(bench, OTHER)
+
+    def fail(_: object) -> None:
+        raise ValueError
+
+    bench.wire.hold = {port.Drain}
+    bench.do(consumer_of(bench).set_message_listener(fail))
+    bench.wire.put("a")
+    bench.let(1)
+    bench.wire.hold = set()
+    assert len(bench.wire.held) == 1
+    assert bench.do(other.receive(1)) is None
+    bench.wire.answer_held()
+    bench.let(0)
+    assert bench.wire.settled()[0] == ((1,), Outcome.MODIFIED)
+
+
 def test_acknowledge_takes_everything_of_the_session_from_all_consumers() -> None:
     bench = Bench(AckMode.CLIENT)
     first, second = consumer_of(bench), consumer_of(bench, OTHER)
