@@ -38,6 +38,17 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1000  |
         | 1001  |
 
+    @needs-time-to-live
+    Scenario: If all messages of a batch expire before its timeout, the listener gets no empty batch
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 10 within 3 s
+      When message "short" is sent to the queue with a time to live of 1 s
+      And 5 s pass
+      And message "last" is sent to the queue
+      Then the receiver sees "last" exactly once
+      And the receiver's batches hold at most 10 messages
+
     Scenario Outline: <count> messages that are sent while the listener is set come in batches of no more than <size>
       Given an empty queue
       And a receiver on the queue

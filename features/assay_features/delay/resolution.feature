@@ -27,6 +27,18 @@ Feature: The broker resolves the queue name of a delayed message twice
       And queue "between" does not hold "m1"
       And queue "old" does not hold "m1"
 
+    Scenario: If an alias is re-pointed after two sends of one producer, the alias's new queue gets both messages
+      Given a queue "old" with MAXDEPTH(10)
+      And a queue "new" with MAXDEPTH(10)
+      And an alias "front" for queue "old"
+      And a producer on alias "front"
+      And the producer's delivery delay is 2 s
+      When the producer sends message "first"
+      And the producer sends message "second"
+      And alias "front" is re-pointed to queue "new"
+      Then queue "new" holds "first" and "second"
+      And queue "old" does not hold "first" and "second"
+
     Scenario: Re-pointing an alias after the delay does not move the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
