@@ -363,7 +363,8 @@ Feature: A consumer can have a listener that receives batches
 
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
-    The document leaves open the meaning of such values.  Our client refuses them, and keeps the listener that was set before.
+    The document leaves open the meaning of such values.  Our client refuses them, and keeps the listener that was set
+    before.
 
     Scenario Outline: A batch listener of size <size> and timeout <timeout> ms is refused
       Given an empty queue
