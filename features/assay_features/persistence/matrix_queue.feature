@@ -258,7 +258,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A message that was received after the broker <event> does not return when the broker <event> once more
+    Scenario Outline: After the broker <event> a second time, a message that was received in between does not return
       Given an empty queue
       When message "heavy" is sent to the queue
       And the broker <event>
@@ -853,7 +853,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     although line 40 says that the message is lost for ever.  The scenarios record the loss; a second or altered
     delivery is not permitted.  Our own broker loses the message.
 
-    Scenario Outline: After the broker <event>, a non-persistent message comes at most once, and unaltered
+    Scenario Outline: A non-persistent message comes at most once, and unaltered, after the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And the broker <event>

@@ -674,7 +674,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A durable subscription keeps its message although a <first> subscriber <ended>, the broker <event> and a <new> subscriber comes
+    Scenario Outline: A durable subscription keeps its message although a <first> subscriber <ended>, the broker <event>, and a <new> subscriber comes
       Given a topic
       And a <first> subscriber "former" on the topic
       And a durable subscriber "keeper" on the topic
@@ -1478,7 +1478,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
   Rule: A restart may lose non-persistent messages of an inactive durable subscription; the subscription survives
     Lines 50 and 52.  Reading as in PD-22: the loss is permitted.  The survival of the subscription is demanded.
 
-    Scenario Outline: After the broker <event>, a non-persistent message comes at most once, and unaltered
+    Scenario Outline: A non-persistent message comes at most once, and unaltered, after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive

@@ -242,7 +242,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: Two subscribers get a <mode> message of a unit of work although the <part> of a third is <ended> before the commit
+    Scenario Outline: Two subscribers get a <mode> message of a unit of work although the <part> of a third subscriber is <ended> before the commit
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
