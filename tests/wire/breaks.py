@@ -53,10 +53,10 @@ BROKEN: Mapping[str, Broken] = {
     "settles-early": Broken(
         changes.SettlesEarly,
         "PD-20",
-        f"{_MATRIX}A kill right after the answer to a producer's third send loses none of its three messages",
+        f"{_MATRIX}A kill right after the answer to a producer's third send loses none of the three messages",
     ),
     "loses-sends": Broken(
-        changes.LosesSends, "PD-20", f"{_MATRIX}A persistent message waits for the consumer that comes later"
+        changes.LosesSends, "PD-20", f"{_MATRIX}A persistent message waits for a consumer that connects later"
     ),
     "strips-durable": Broken(
         changes.StripsDurable,

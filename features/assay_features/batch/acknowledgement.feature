@@ -6,7 +6,7 @@ Feature: A batch is acknowledged as a whole
     Line 38.  A callback that fails acknowledges no message: the whole batch comes back.  The JMS provider decides how
     often it tries a batch again (Jakarta Messaging 3.1, section 8.7).
 
-    Scenario Outline: If a callback fails, every message of its batch comes again (<count> messages, batch size <size>)
+    Scenario Outline: If a callback fails, every message of its batch comes again (messages: <count>, batch size: <size>)
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -167,7 +167,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: A callback that acknowledges a message and then fails acknowledges no message of its batch
+    Scenario: If a callback calls acknowledge and then fails, every message of its batch comes again
       A session with automatic acknowledgement ignores calls of acknowledge (Jakarta Messaging 3.1, Message.acknowledge).
 
       Given an empty queue
@@ -176,7 +176,7 @@ Feature: A batch is acknowledged as a whole
       When the receiver starts to take batches of at most 3 within 500 ms and acknowledges as soon as 3 messages have come and fails in callback 1
       Then every message of the failed batch comes to the receiver again
 
-    Scenario: The second batch comes again if its callback fails
+    Scenario: If the second callback fails, its batch comes again, and the first batch does not
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -237,7 +237,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence
-    Scenario Outline: If a callback closes its receiver, only its batch is acknowledged (<count> messages, batch size <size>)
+    Scenario Outline: If a callback closes its receiver, only the callback's batch is acknowledged (<count> messages, batch size <size>)
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And a receiver on the queue
@@ -254,8 +254,8 @@ Feature: A batch is acknowledged as a whole
         | 3    | 9     |
 
     @evidence @needs-selector
-    Scenario Outline: After the broker <event>, messages on the queue between those of an acknowledged batch still come
-      The receiver selects, so that the messages of its batch are not neighbours on the queue.
+    Scenario Outline: After the broker <event>, unselected messages between those of an acknowledged batch still come
+      The receiver has a selector, so the messages of its batch are not neighbours on the queue.
 
       Given an empty queue
       And message "r1" is sent to the queue with property colour = "red"
@@ -294,7 +294,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees every message of the batch of "m3" exactly once
 
     @evidence @needs-topic @needs-durable-subscription
-    Scenario Outline: The batches of a durable subscription are acknowledged, and do not come again after the broker <event>
+    Scenario Outline: The acknowledged batches of a durable subscription do not come again after the broker <event>
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And "reader" takes batches of at most 3 within 500 ms
@@ -359,9 +359,9 @@ Feature: A batch is acknowledged as a whole
   @BT-09 @needs-batch-listener
   Rule: After a failure under automatic acknowledgement, any message of the last batch may come again
     Line 38.  The client cannot know which messages were acknowledged, so the scenarios record which messages come
-    again.  The line does not mention that redelivered messages are marked.  Jakarta Messaging 3.1 demands the mark of
-    a client that delivers a message again (section 6.2.11); a broker that lost its client, or was killed, need not know
-    which messages were delivered (sections 3.4.7 and 3.5.11).
+    again.  The line does not mention JMSRedelivered.  Jakarta Messaging 3.1 demands that a client which delivers a
+    message again sets this header (section 6.2.11); a broker that lost its client, or was killed, need not know which
+    messages were delivered (sections 3.4.7 and 3.5.11).
 
     Scenario: If the receiver's connection is lost during a callback, each message of the batch comes again at most once
       Given an empty queue
@@ -383,7 +383,7 @@ Feature: A batch is acknowledged as a whole
       And the number of marked redeliveries of "many1" to "many60" that "receiver" and "after" sees is recorded
 
     @evidence
-    Scenario: After a failed callback, redelivered messages are marked
+    Scenario: After a failed callback, messages that come again are marked as redelivered
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -392,7 +392,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
 
     @evidence
-    Scenario: After a failed callback, redelivered messages are marked even if further messages wait for delivery
+    Scenario: After a failed callback, messages that come again are marked as redelivered even if further messages wait
       Given an empty queue
       And messages "m1" to "m9" are sent to the queue
       And a receiver on the queue
@@ -401,7 +401,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m9" that "receiver" sees is marked as redelivered
 
     @kit
-    Scenario: If the receiver's connection is lost 20 times, the redelivered messages of its batches are marked
+    Scenario: If the receiver's connection is lost 20 times, messages that come again are marked as redelivered
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
@@ -432,7 +432,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m3" at most once
 
     @evidence
-    Scenario: After a failed callback, messages that come again to another listener are marked
+    Scenario: After a failed callback, messages that come again to a new listener are marked as redelivered
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -445,7 +445,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
 
     @evidence @needs-restart
-    Scenario: After a restart of the broker while a batch fills, a message comes at most once to another receiver
+    Scenario: If the broker is restarted while a batch is being filled, each message comes at most once to another receiver
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -836,7 +836,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m6" again
 
     @needs-release @needs-return-to-others
-    Scenario: A receiver that is closed before an acknowledge call returns its unfinished batch to other receivers
+    Scenario: If a receiver is closed before an acknowledge call, its unfinished batch comes to other receivers
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -968,7 +968,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @judges-broker @needs-restart
-    Scenario: A message that a client-mode session returned when closed is marked as redelivered after a broker restart
+    Scenario: After a session in client mode is closed and the broker restarted, messages come again marked as redelivered
       Given an empty queue
       And session "work" in client mode
       And receiver "receiver" of session "work" on the queue
@@ -982,7 +982,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: After a batch listener is removed and another is set, an acknowledge call acknowledges the messages of both
+    Scenario: After a batch listener is removed and another is set, an acknowledge call covers the messages of both listeners
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -1015,7 +1015,7 @@ Feature: A batch is acknowledged as a whole
 
   @BT-12 @needs-batch-listener @needs-local-transaction
   Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
-    Line 40.  *All* means every batch of every consumer of the session since the begin of the transaction.
+    Line 40.  *All* means every batch of every consumer of the session since the transaction began.
 
     @evidence @needs-kill
     Scenario: Uncommitted messages come back when the broker is killed
@@ -1053,7 +1053,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" exactly 3 times
 
     @kit
-    Scenario: Messages that come again after a connection is lost come in order
+    Scenario: After a connection is lost, uncommitted messages come again in order
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -1222,7 +1222,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @needs-release @needs-return-to-others
-    Scenario: A receiver that is closed before a commit returns its unfinished batch to other receivers
+    Scenario: If a receiver is closed before a commit, its unfinished batch comes to other receivers
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1620,7 +1620,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @needs-restart
-    Scenario: A message that a transacted session returned when closed is marked as redelivered after a broker restart
+    Scenario: After a transacted session is closed and the broker restarted, messages come again marked as redelivered
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1649,7 +1649,7 @@ Feature: A batch is acknowledged as a whole
       And message "m3" as seen by "after" shows JMSXDeliveryCount "1"
 
     @kit
-    Scenario: After a batch listener is removed and another is set, a rollback returns the messages of both
+    Scenario: After a batch listener is removed and another is set, a rollback returns the messages of both listeners
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1732,7 +1732,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m4"
 
     @evidence @needs-cut
-    Scenario: A cut in a batch that waited behind another brings back no message of the batches before it
+    Scenario: If every connection is cut during a batch that waited for an earlier callback, no earlier batch comes again
       A client may form smaller batches, so "m2" may be in the batch of "m3", and may come again.
 
       Given an empty queue

@@ -488,7 +488,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m6" | "out"        |
 
     @evidence @needs-restart
-    Scenario Outline: After the broker is restarted, a prepared branch is still in doubt until it is <decided>
+    Scenario Outline: After the broker is restarted twice, a prepared branch is still in doubt until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -518,7 +518,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence
-    Scenario Outline: After the broker <event>, a branch that has only received is in doubt until it is <decided>
+    Scenario Outline: After the broker <event>, a prepared branch that only received messages is in doubt until it is <decided>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -554,7 +554,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | is restarted | rolled back | "after" sees "m1" to "m3" exactly once |
 
     @evidence
-    Scenario Outline: After the broker <event>, two branches in doubt are decided separately: "<first>" is committed
+    Scenario Outline: After the broker <event>, branch "<first>" in doubt can be committed and branch "<then>" rolled back
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -599,7 +599,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | is restarted | one   | two  | "m4" to "m6" | "m1" to "m3" |
 
     @evidence @needs-kill
-    Scenario Outline: After the broker is killed, a branch over two queues is <decided> on both queues
+    Scenario Outline: After the broker is killed, a prepared branch with messages of two queues is <decided> on both queues
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -637,7 +637,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
 
     @evidence @needs-kill @needs-topic @needs-durable-subscription
-    Scenario: Messages that a branch in doubt published come to subscribers when it is committed after a broker kill
+    Scenario: If a branch in doubt is committed after a broker kill, its published messages come to a durable subscriber
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive
@@ -770,7 +770,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" and "after" together see "m3" and "m4" exactly once
 
     @evidence
-    Scenario: The rollback of a branch that was suspended and resumed returns the messages from before and after
+    Scenario: The rollback of a branch returns the messages that came before and after its suspension
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -827,7 +827,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" and "after" together see "m1" and "m2" exactly once
 
     @evidence @needs-kill
-    Scenario: The commit of a branch that another session joined acknowledges the batches of both sessions
+    Scenario: If another session joins a branch, the branch's commit acknowledges the batches of both sessions
       Given an empty queue
       And session "s" in xa mode
       And receiver "first" of session "s" on the queue
@@ -852,7 +852,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "first", "second" and "after" together see "m1" to "m4" exactly once
 
     @evidence
-    Scenario: The rollback of a branch that another session joined returns the batches of both sessions
+    Scenario: If another session joins a branch, the branch's rollback returns the batches of both sessions
       Given an empty queue
       And session "s" in xa mode
       And receiver "first" of session "s" on the queue
@@ -875,7 +875,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "after" sees "m1" to "m4" exactly once
 
     @kit
-    Scenario Outline: After a batch listener is removed and another is set, the branch is <decided> with the messages of both
+    Scenario Outline: After a batch listener is removed and another is set, the branch is <decided> with the messages of both listeners
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode

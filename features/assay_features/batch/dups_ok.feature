@@ -21,7 +21,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 25    |
         | 50   | 25    |
 
-    Scenario Outline: All messages that are sent while a receiver takes batches of <size> reach the receiver
+    Scenario Outline: Every message that is sent after the listener was set reaches the receiver (batch size <size>)
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
@@ -54,7 +54,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 20   | 25    |
 
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
-    Scenario: A batch whose acknowledgement the store refuses comes again and is acknowledged the second time
+    Scenario: If the store refuses the acknowledgement of a batch, the batch comes again and is acknowledged the second time
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in dups-ok mode

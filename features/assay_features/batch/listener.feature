@@ -41,7 +41,7 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @kit @judges-client
-    Scenario: A batch listener that replaces another one gets the messages that come after it, in batches
+    Scenario: A batch listener that replaces another batch listener gets the later messages in batches
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 10000 ms is set on "receiver"
@@ -158,8 +158,8 @@ Feature: A consumer can have a listener that receives batches
 
   @BT-03 @needs-batch-listener
   Rule: A message listener and a batch listener on one consumer are an illegal state
-    Line 30.  It does not matter which listener is set first.  After its removal, the consumer accepts the other one.
-    A receive call is refused beside a batch listener, as beside any listener (Jakarta Messaging 3.1, section 8.7).
+    Line 30.  It does not matter which listener is set first.  After its removal, the consumer accepts the other kind.
+    A consumer with any listener refuses a receive call (Jakarta Messaging 3.1, section 8.7).
 
     Scenario Outline: A <style> receiver with a message listener refuses a batch listener
       Given an empty queue
@@ -206,7 +206,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver sees the message exactly once
 
     @kit
-    Scenario: A batch listener that is set after the removal of a message listener receives batches
+    Scenario: After a message listener received a message and was removed, a new batch listener receives batches
       Given an empty queue
       And a receiver is waiting on the queue
       When message "single" is sent to the queue
@@ -217,7 +217,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m3" exactly once
       And the first batch of the receiver holds "m1"
 
-    Scenario: After its message listener is removed, the receiver accepts a batch listener
+    Scenario: A receiver accepts a batch listener after its message listener was removed
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -226,7 +226,7 @@ Feature: A consumer can have a listener that receives batches
       Then it is accepted
 
     @kit
-    Scenario: After its batch listener is removed, the receiver accepts a message listener
+    Scenario: A receiver accepts a message listener after its batch listener was removed
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -248,7 +248,7 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @kit
-    Scenario: After its batch listener is removed, the receiver answers a receive call
+    Scenario: A receiver accepts a receive call after its batch listener was removed
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -257,7 +257,7 @@ Feature: A consumer can have a listener that receives batches
       Then it is accepted
 
     @kit
-    Scenario: After its batch listener is removed, the receiver accepts a message listener, which gets the messages
+    Scenario: After a batch listener was removed, a new message listener gets the messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -267,7 +267,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
 
     @kit
-    Scenario: After its message listener is removed, the receiver accepts a batch listener, which gets the messages
+    Scenario: After a message listener was removed, a new batch listener gets the messages
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -278,7 +278,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: A batch listener set after the removal of another uses its own batch size for messages that waited
+    Scenario: After a batch listener was removed, the size of a new batch listener applies to the messages that waited
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
@@ -302,7 +302,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver never sees "m1" to "m3"
 
     @kit
-    Scenario: The removal of a missing message listener does not remove the batch listener
+    Scenario: The removal of a message listener that was never set does not remove the batch listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -312,7 +312,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: The removal of a missing batch listener does not remove the message listener
+    Scenario: The removal of a batch listener that was never set does not remove the message listener
       Given an empty queue
       And a receiver is waiting on the queue
       When the batch listener of "receiver" is removed
@@ -320,7 +320,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver sees "m1" outside any batch
 
-    Scenario Outline: Beside a receiver with a <first> listener, another receiver of the session accepts a <second> listener
+    Scenario Outline: If one receiver of a session has a <first> listener, another receiver accepts a <second> listener
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -336,7 +336,7 @@ Feature: A consumer can have a listener that receives batches
         | message | batch   | message listener is set                              | batch listener of size 3 and timeout 500 ms is set   |
 
     @kit
-    Scenario: A batch listener and a message listener of two receivers of a session each get their own messages
+    Scenario: If one receiver of a session has a batch listener and another a message listener, each gets its own messages
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a4" are sent to queue "one"
@@ -363,7 +363,8 @@ Feature: A consumer can have a listener that receives batches
 
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
-    The document leaves open the meaning of such values.  Our client refuses them, and keeps its state.
+    The document leaves open the meaning of such values.  Our client refuses them, and keeps the listener that was set
+    before.
 
     Scenario Outline: A batch listener of size <size> and timeout <timeout> ms is refused
       Given an empty queue
@@ -378,7 +379,7 @@ Feature: A consumer can have a listener that receives batches
         | 3    | -1      |
         | 0    | -1      |
 
-    Scenario Outline: After a batch listener is refused for its <what>, the receiver accepts a message listener
+    Scenario Outline: After a batch listener was refused for an invalid <what>, the receiver accepts a message listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size <size> and timeout <timeout> ms is set on "receiver"
@@ -399,7 +400,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver's batches hold at most 3 messages
 
-    Scenario: After a batch listener is refused for its size, one with a valid size receives messages
+    Scenario: After a batch listener was refused for an invalid size, a batch listener with a valid size receives messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 0 and timeout 500 ms is set on "receiver"

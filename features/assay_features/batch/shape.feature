@@ -3,9 +3,9 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-04 @needs-batch-listener
   Rule: A batch is never larger than the batch size, may be smaller, and is never empty
-    Line 33.  Each size is tried with fewer messages than it takes, with just as many, and with more.
+    Line 33.  The scenarios try batch sizes with fewer messages than fill a batch, with exactly as many, and with more.
 
-    Scenario Outline: <count> waiting messages come in batches of no more than <size>
+    Scenario Outline: Waiting messages come in batches of no more than <size> (messages: <count>)
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -49,7 +49,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "last" exactly once
       And the receiver's batches hold at most 10 messages
 
-    Scenario Outline: <count> messages that are sent while the listener is set come in batches of no more than <size>
+    Scenario Outline: <count> messages that are sent after the listener was set come in batches of no more than <size>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most <size> within 500 ms
@@ -63,7 +63,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 5     |
         | 10   | 25    |
 
-    Scenario: Two receivers that take batches from one queue together receive each message once
+    Scenario: If two receivers take batches from one queue, each message comes once, to one of the two
       Given an empty queue
       And receiver "left" on the queue
       And receiver "right" on the queue
@@ -90,7 +90,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "second"'s batches hold at most 5 messages
 
     @evidence
-    Scenario Outline: In <mode> mode, returned messages come in batches of no more than 2
+    Scenario Outline: After a session in <mode> mode is <undone>, its messages come again in batches of no more than 2
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in <mode> mode
@@ -134,7 +134,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
   @BT-05 @needs-batch-listener
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
     Line 34.  Reading: a batch has one deadline, counted from the moment at which its first message could have been
-    delivered; later messages do not move it.  A client may deliver smaller batches than the size, so the scenarios
+    delivered; later messages do not move it.  A client may deliver batches smaller than the size, so the scenarios
     about full batches are evidence.  Without an exact clock, the limit also includes a second and the time of an
     unbatched message.
 
@@ -198,7 +198,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver gets a full batch of 3 at once
 
     @evidence
-    Scenario: A full batch of messages that wait on the queue does not wait for its deadline
+    Scenario: A full batch of messages that are already on the queue does not wait for its deadline
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -222,7 +222,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 300  |
 
     @evidence
-    Scenario Outline: When a listener is replaced, its unfinished batch comes to the new listener (new batch: <when>)
+    Scenario Outline: When a listener is replaced, its unfinished batch of 3 comes to the new listener (batch size <size>)
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -232,10 +232,10 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m3" exactly once
 
       Examples:
-        | size | when          |
-        | 5    | not full      |
-        | 3    | full          |
-        | 2    | full and more |
+        | size |
+        | 5    |
+        | 3    |
+        | 2    |
 
     Scenario: Each of several batches of a receiver has its own deadline
       Given it has been measured how long the delivery of an unbatched message takes
@@ -250,7 +250,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m6" exactly once
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
 
-    Scenario: If the callback of a batch that is not full fails, the batch and a later message come
+    Scenario: If the callback fails for a batch that is not full, the batch comes again, and a later message comes, too
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -261,7 +261,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "late" exactly once
       And every message of the failed batch comes to the receiver again
 
-    Scenario: The remaining messages after full batches come by their deadline
+    Scenario: The messages that remain after the full batches come by their deadline
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
@@ -271,8 +271,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered
 
     @evidence
-    Scenario Outline: After a stop of <span>, messages of an unfinished batch come within 2 s after the connection's start
-      A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so none comes before the start.
+    Scenario Outline: If a connection is stopped for <span>, its unfinished batch comes within 2 s after the start
+      A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so no message comes before the start.
 
       Given an empty queue
       And a receiver on the queue
@@ -291,7 +291,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 4 s  |
 
     @evidence @needs-time-to-live
-    Scenario: A message that expires before its batch is full does not postpone the deadline of the others
+    Scenario: A message that expires before its batch is full does not postpone the deadline of the other messages
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -312,7 +312,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
 
-    Scenario Outline: With a timeout of 0, the last of <count> messages come at once after the callbacks of full batches
+    Scenario Outline: With a timeout of 0, the remaining messages come at once after the callbacks of full batches (<count> messages)
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And messages "m1" to "<last>" are sent to the queue
@@ -344,7 +344,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered
 
     @kit
-    Scenario: Messages of a removed listener's unfinished batch come by the deadline of the next listener
+    Scenario: When a listener is removed, the messages of its unfinished batch come by the next listener's deadline
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -449,7 +449,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver receives 3 batches of exactly 3 messages
 
     @kit @judges-client
-    Scenario: Our client fills batches with messages that another receiver returned at its close
+    Scenario: Our client fills batches with messages that another receiver returned when it was closed
       Given an empty queue
       And receiver "left" on the queue
       And "left" takes batches of at most 10 within 10 min
@@ -462,7 +462,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver receives 2 batches of exactly 3 messages
 
   @BT-07 @needs-batch-listener
-  Rule: Within a batch and across batches, messages come in the consumer's order
+  Rule: Within a batch and across batches, messages come in the order in which the consumer would receive them one by one
     The kit's reading: batches change how messages are delivered, not their order.  A broker may deliver returned
     messages after later ones, so scenarios in which the client returns messages run in process only.
 
@@ -481,7 +481,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 10   |
 
     @kit @judges-client @needs-virtual-time
-    Scenario: A batch whose callback failed comes before later messages
+    Scenario: A batch whose callback failed comes again before later messages
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -503,7 +503,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m3" in that order
       And the receiver sees "m1" to "m3" exactly once
 
-    Scenario: Messages that come while the listener is set keep their order within a batch
+    Scenario: Messages that are sent after the listener was set keep their order within a batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 1 s
@@ -511,7 +511,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" in that order
       And the receiver sees "m1" to "m5" exactly once
 
-    Scenario: Messages that come while the listener is set keep their order across batches
+    Scenario: Messages that are sent after the listener was set keep their order across batches
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms
@@ -520,7 +520,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m1" to "m7" exactly once
 
     @kit @judges-client @needs-virtual-time
-    Scenario Outline: Messages that a session in <mode> mode has <undone> come again before each receiver's unfinished batch
+    Scenario Outline: After a session in <mode> mode is <undone>, its messages come again before each receiver's unfinished batch
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in <mode> mode

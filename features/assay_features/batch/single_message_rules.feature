@@ -1,9 +1,9 @@
 Feature: The rules for single messages apply to batches
-  The proposal does not mention delay, expiry and subscriptions; the kit demands that batches do not change them.
+  The proposal does not mention delay, expiry or subscriptions; the kit demands that batches do not change them.
 
   @BT-15 @needs-batch-listener
   Rule: Delivery delay, expiry and durable subscriptions apply to batches as they do to single messages
-    No message is in a batch before it is due or after it has expired, and a subscription's missed messages come.
+    No batch contains a message that is not due yet or has expired, and a durable subscriber gets its missed messages.
 
     @needs-delivery-delay
     Scenario Outline: A message with a delivery delay of <delay> is in no batch before its delay is over
@@ -20,7 +20,7 @@ Feature: The rules for single messages apply to batches
         | 3 s   |
 
     @needs-delivery-delay
-    Scenario: A batch does not wait for a delayed message longer than the batch timeout
+    Scenario: A batch does not wait longer than the batch timeout for a delayed message
       Given it has been measured how long the delivery of an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -63,7 +63,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: A stopped connection delivers none of <count> messages in batches; after its start, it delivers all
+    Scenario Outline: While the connection is stopped, no message comes; after its start, all messages come in batches (messages before "last": <count>)
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 1 s
@@ -130,7 +130,7 @@ Feature: The rules for single messages apply to batches
       And the receiver's batches hold at most 3 messages
 
     @needs-time-to-live
-    Scenario: A message of an unfinished batch that expires while the connection is stopped never comes
+    Scenario: If a message of an unfinished batch expires while the connection is stopped, the message never comes
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 2 s
@@ -231,7 +231,7 @@ Feature: The rules for single messages apply to batches
         | 10   |
 
     @evidence @needs-topic @needs-subscription-list
-    Scenario: After a non-durable consumer of batches is closed, an administrator no longer sees its subscription
+    Scenario: After a non-durable subscriber with a batch listener is closed, an administrator no longer sees its subscription
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       And "passer" takes batches of at most 2 within 500 ms

@@ -2,10 +2,10 @@ Feature: The sender chooses whether a message is persistent
   Persistent and durable delivery, lines 2 to 10.
 
   @PD-01 @needs-queue
-  Rule: The sender chooses the delivery mode; without a choice, it is persistent
+  Rule: The sender chooses the delivery mode; the default is persistent
     Line 2 leaves the mode to the client that sends; line 6 makes a message persistent if the client chooses no mode.
 
-    Scenario Outline: A message of a <style> producer without a set mode shows PERSISTENT after its send
+    Scenario Outline: A message of a <style> producer with the default delivery mode shows PERSISTENT after its send
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "plain"
@@ -16,7 +16,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario Outline: A <style> producer without a set mode sends persistent messages
+    Scenario Outline: A <style> producer with the default delivery mode sends persistent messages
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -29,7 +29,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-non-persistent
-    Scenario Outline: A message that a <style> producer sends <mode> arrives with this mode
+    Scenario Outline: A message of a <style> producer with the delivery mode <mode> arrives with this mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -45,7 +45,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | NON_PERSISTENT |
 
     @needs-non-persistent
-    Scenario: A producer without a set mode sends persistently beside a non-persistent producer of its session
+    Scenario: A producer with the default mode sends persistent messages even if another producer of its session is non-persistent
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -55,7 +55,7 @@ Feature: The sender chooses whether a message is persistent
       And producer "plain" sends message "kept"
       Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
-    Scenario Outline: A <style> producer without a destination and without a set mode sends persistent messages
+    Scenario Outline: A <style> producer without a destination and with the default delivery mode sends persistent messages
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -68,7 +68,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-non-persistent
-    Scenario Outline: A message that a <style> producer without a destination sends non-persistent arrives with this mode
+    Scenario Outline: A non-persistent message of a <style> producer without a destination arrives as non-persistent
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -82,7 +82,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @evidence @needs-restart
-    Scenario Outline: Messages of a <style> producer without a set mode survive a restart
+    Scenario Outline: Messages of a <style> producer with the default delivery mode survive a restart
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "plain"
@@ -96,7 +96,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-non-persistent
-    Scenario Outline: A message that is sent <mode> with two other options arrives with this mode
+    Scenario Outline: A message that is sent with delivery mode <mode> and two other options arrives with this mode
       Given an empty queue
       And a receiver is waiting on the queue
       When message "chosen" is sent to the queue with delivery mode <mode>, priority 7 and property colour = "red"
@@ -243,7 +243,7 @@ Feature: The sender chooses whether a message is persistent
       And the receiver never sees "short"
 
     @needs-default-persistence
-    Scenario Outline: A mode of <mode> set on a producer overrides DEFPSIST(<defpsist>) of the <place>
+    Scenario Outline: The mode <mode> of a producer overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
       And a producer on the <place>
@@ -347,7 +347,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> send with only its own mode uses the producer's priority
+    Scenario Outline: A <style> send that sets only the mode uses the producer's priority
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -362,7 +362,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: A <style> send with only its own priority uses the producer's mode
+    Scenario Outline: A <style> send that sets only the priority uses the producer's mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -377,7 +377,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A send with only its own <given> uses the producer's time to live
+    Scenario Outline: A send that sets only <given> uses the producer's time to live
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 500 ms
@@ -399,7 +399,7 @@ Feature: The sender chooses whether a message is persistent
         | priority 7 |
 
     @needs-time-to-live
-    Scenario: A send with only its own time to live uses the producer's mode
+    Scenario: A send that sets only the time to live uses the producer's mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -407,7 +407,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with a time to live of 60 s for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: The mode <given> of a <style> send with its own destination applies to this send only
+    Scenario Outline: A <style> producer without a destination uses the mode <given> for one send and its own mode for the next
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -449,7 +449,7 @@ Feature: The sender chooses whether a message is persistent
         | topic | non-durable subscriber "receiver" | persistent | non-persistent | YES      | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: The priority <given> of a <style> send with its own destination applies to this send only
+    Scenario Outline: A <style> producer without a destination uses the priority <given> for one send and its own for the next
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -467,7 +467,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @needs-time-to-live
-    Scenario Outline: The time to live of a <style> send with its own destination applies to this send only
+    Scenario Outline: A <style> producer without a destination uses a given time to live for one send and not for the next
       Given an empty queue
       And a <style> producer without a destination
       When the producer sends message "short" to the queue with a time to live of 500 ms for this send only
@@ -483,7 +483,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A message of a <style> send with its own destination and a time to live of 0 never expires
+    Scenario Outline: A message that a <style> producer without a destination sends with a time to live of 0 never expires
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 60 s
@@ -520,7 +520,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: The <style> send after a send with its own priority has the producer's priority again
+    Scenario Outline: After a <style> send that sets the priority, the next send has the producer's priority again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -534,7 +534,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: A priority of <given> given with one <style> send overrides the producer's <own>
+    Scenario Outline: The priority <given> of a <style> send overrides the producer's priority <own>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -550,7 +550,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0   | 9     |
 
     @needs-time-to-live
-    Scenario Outline: A message of a <style> send with a time to live of 0 never expires
+    Scenario Outline: A message that a <style> producer sends with a time to live of 0 never expires
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is 60 s
@@ -564,7 +564,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live @needs-priority
-    Scenario Outline: A message of a <style> send with its own mode, priority and time to live shows <field> "<value>"
+    Scenario Outline: A message of a <style> send that sets mode, priority and time to live shows <field> "<value>"
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -595,7 +595,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: The <style> send after a send with its own time to live shows no expiry
+    Scenario Outline: After a <style> send that sets the time to live, the next message shows no expiry
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "short" with a time to live of 60 s for this send only
@@ -608,7 +608,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: After a <style> send with its own priority, the message shows this priority
+    Scenario Outline: After a <style> send that sets the priority <given>, the message shows this priority
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "special" with priority <given> for this send only
@@ -624,7 +624,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @evidence @needs-message-limit
-    Scenario Outline: The <style> send after a non-persistent send above the maximum message length is persistent
+    Scenario Outline: After a non-persistent send above the maximum message length, the next <style> send is persistent
       A client need not wait for the answer to a non-persistent send, so it may not learn that the broker refuses it.
 
       Given a queue with MAXMSGL(2000)
@@ -641,7 +641,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @evidence @needs-message-limit
-    Scenario Outline: The <style> send after a refused send with <given> uses the producer's settings
+    Scenario Outline: After a refused send with <given>, the next <style> send uses the producer's settings
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -665,9 +665,9 @@ Feature: The sender chooses whether a message is persistent
   @PD-04 @needs-non-persistent
   Rule: A delivery mode set on the message before the send has no effect
     Line 10, and Jakarta Messaging 3.1, section 3.4.2: the mode of the producer or of the send applies; after the send,
-    the message shows it.
+    the message shows this mode.
 
-    Scenario Outline: A <style> producer with the mode <mode> sends a message object that is set to <own> as <mode>
+    Scenario Outline: The mode <mode> of a <style> producer overrides the mode <own> that was set on the message
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -682,7 +682,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After a <style> send, the message shows the producer's mode <mode> in place of its own <own>
+    Scenario Outline: After a <style> send, a message that was set to <own> shows the producer's mode <mode>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -697,7 +697,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
     @kit @judges-client
-    Scenario Outline: After a send with the mode "as the destination defines", the message shows this mode and not its own <own>
+    Scenario Outline: After a send with the mode "as the destination defines", a message that was set to <own> shows this mode
       Given an empty queue
       When message "wilful" is sent to the queue with its own delivery mode <own> and delivery mode as the destination defines
       Then message "wilful" shows JMSDeliveryMode "AS_DESTINATION" after the send
@@ -723,7 +723,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT | PERSISTENT     |
         | simplified | persistent     | non-persistent | PERSISTENT     | NON_PERSISTENT |
 
-    Scenario Outline: A message object that was sent <first> is sent <mode> the next time
+    Scenario Outline: When a message object is sent again, the <style> producer's mode <mode> replaces the earlier mode <first>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -767,7 +767,7 @@ Feature: The sender chooses whether a message is persistent
       Then "last" sees the body of "on" unaltered
 
     @needs-priority @needs-time-to-live
-    Scenario: At the next send, a message object has the producer's priority and time to live, and not those of the send before
+    Scenario: When a message object is sent again, the producer's priority and time to live replace the earlier values
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -776,7 +776,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "again" as seen by "receiver" shows JMSPriority "4"
       And message "again" shows JMSExpiration "0" after the send
 
-    Scenario Outline: A message that was received as <came> is forwarded as <mode>, the mode of its new producer
+    Scenario Outline: A message that was received as <came> is forwarded with the mode <mode> of the new send
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode
@@ -795,7 +795,7 @@ Feature: The sender chooses whether a message is persistent
         | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
 
     @needs-topic
-    Scenario: A non-persistent message from one topic is forwarded to another topic persistently
+    Scenario: A non-persistent message of one topic is forwarded to another topic as a persistent message
       Given a topic "one"
       And a topic "two"
       And session "work" in client mode
@@ -820,7 +820,7 @@ Feature: The sender chooses whether a message is persistent
       And message "on" as seen by "last" shows JMSExpiration "0"
       And message "on" as seen by "last" shows JMSRedelivered "false"
 
-    Scenario Outline: A mode given with the <style> send overrides the message's own mode
+    Scenario Outline: A mode given with a <style> send overrides the mode that was set on the message
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -832,7 +832,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario: Each of two producers of a session sends message objects in its own mode
+    Scenario: The modes of two producers of a session each override the mode that was set on a message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode

@@ -66,7 +66,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
 
     @kit @needs-restart
-    Scenario: A message that a consumer has not acknowledged at a restart is marked as redelivered afterwards
+    Scenario: A message that was received and not acknowledged before a restart is marked as redelivered afterwards
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When messages "m1" and "m2" are sent to the queue
@@ -104,15 +104,15 @@ Feature: Messages on a queue after a restart or a kill of the broker
 
       @needs-restart
       Examples: Restart
-        | ordered                          | first          | second         | kept   | event        |
-        | begins with a non-persistent one | non-persistent | persistent     | second | is restarted |
-        | has a non-persistent one within  | persistent     | non-persistent | first  | is restarted |
+        | ordered                                    | first          | second         | kept   | event        |
+        | begins with a non-persistent message       | non-persistent | persistent     | second | is restarted |
+        | has a non-persistent message in the middle | persistent     | non-persistent | first  | is restarted |
 
       @needs-kill
       Examples: Kill
-        | ordered                          | first          | second         | kept   | event                    |
-        | begins with a non-persistent one | non-persistent | persistent     | second | is killed and comes back |
-        | has a non-persistent one within  | persistent     | non-persistent | first  | is killed and comes back |
+        | ordered                                    | first          | second         | kept   | event                    |
+        | begins with a non-persistent message       | non-persistent | persistent     | second | is killed and comes back |
+        | has a non-persistent message in the middle | persistent     | non-persistent | first  | is killed and comes back |
 
     @evidence @needs-power-loss
     Scenario: Confirmed messages are there after the broker loses its power
@@ -208,7 +208,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "third" never sees "heavy"
 
     @evidence @needs-selector @needs-local-transaction
-    Scenario Outline: Messages on the queue between those that a unit of work received are there after the broker <event>
+    Scenario Outline: Unselected messages between those that a unit of work received are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
@@ -258,7 +258,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A message that survived a restart and was then received does not return when the broker <event> once more
+    Scenario Outline: After the broker <event> a second time, a message that was received in between does not return
       Given an empty queue
       When message "heavy" is sent to the queue
       And the broker <event>
@@ -365,7 +365,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence @needs-store-error
-    Scenario: A waiting consumer gets a message after a hundred others that the store could not write
+    Scenario: After a hundred messages that the store could not write, a waiting consumer gets the next message
       Given an empty queue
       And a receiver is waiting on the queue
       When the broker's store refuses the next 100 writes
@@ -387,7 +387,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And the receiver never sees "unwritten"
 
     @kit @needs-local-transaction @needs-restart
-    Scenario Outline: Messages that a session sent before it was <ended> without a commit are not there after a restart
+    Scenario Outline: Uncommitted messages that a session sent before it was <ended> are not there after a restart
       Given an empty queue
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the queue
@@ -491,7 +491,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "heavy" is sent to the queue
       Then the receiver sees "heavy" exactly once
 
-    Scenario: A persistent message waits for the consumer that comes later
+    Scenario: A persistent message waits for a consumer that connects later
       Given an empty queue
       When message "heavy" is sent to the queue
       And 1 s pass
@@ -689,7 +689,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Then the receiver sees each of the many messages exactly once
 
     @needs-kill-at-answer
-    Scenario: A kill right after the answer to a producer's third send loses none of its three messages
+    Scenario: A kill right after the answer to a producer's third send loses none of the three messages
       Given an empty queue
       And a producer on the queue
       When the producer sends message "m1"
@@ -853,7 +853,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     although line 40 says that the message is lost for ever.  The scenarios record the loss; a second or altered
     delivery is not permitted.  Our own broker loses the message.
 
-    Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
+    Scenario Outline: A non-persistent message comes at most once, and unaltered, after the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And the broker <event>
@@ -893,7 +893,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence @needs-kill @needs-selector @needs-local-transaction
-    Scenario: Non-persistent messages of units of work that a consumer held come once, or not at all, after a kill
+    Scenario: After a kill, unacknowledged non-persistent messages of units of work come at most once
       Given an empty queue
       And receiver "holder" is waiting on the queue in client mode
       And session "work" in transacted mode
@@ -1045,7 +1045,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-local-transaction
-    Scenario: The broker's files do not contain a non-persistent message that was committed with a persistent one
+    Scenario: The broker's files do not contain a non-persistent message that was committed with a persistent message
       Given an empty queue
       And session "work" in transacted mode
       When message "heavy" is sent in session "work" to the queue with delivery mode persistent
@@ -1086,11 +1086,11 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And the data folder holds nothing of the body of "light"
 
   @PD-32 @needs-queue @needs-non-persistent
-  Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
+  Rule: A non-persistent message to a queue without a consumer may be kept in memory until a consumer connects
     Lines 40 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
     delivery is not permitted.
 
-    Scenario: A non-persistent message comes once, unaltered, or not at all to a consumer that connects later
+    Scenario: A non-persistent message comes at most once, and unaltered, to a consumer that connects later
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And 1 s pass
@@ -1133,7 +1133,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Then the receiver sees "light" exactly once
 
     @evidence @needs-selector @needs-local-transaction
-    Scenario: Non-persistent messages of units of work come once, unaltered, or not at all to consumers that connect later
+    Scenario: Non-persistent messages of units of work come at most once, and unaltered, to consumers that connect later
       Given an empty queue
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"

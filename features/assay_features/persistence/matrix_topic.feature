@@ -35,7 +35,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
-    Scenario Outline: The copy for a durable subscription beside a non-durable one is there after the broker <event>
+    Scenario Outline: The copy for a durable subscription beside a non-durable subscription is there after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "keeper" on the topic
@@ -292,7 +292,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "second" sees each of the many messages exactly once
 
     @evidence @needs-flush-trace
-    Scenario: Both durable copies are flushed before the answer to the send
+    Scenario: The copies for an active and an inactive durable subscription are flushed before the answer to the send
       Given a topic
       And a durable subscriber "active" on the topic
       And a durable subscriber "inactive" on the topic
@@ -354,7 +354,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "member" sees "m1" exactly once
 
     @evidence @needs-kill @needs-shared-subscription
-    Scenario: The copies that two sharers and a subscriber in client mode had not acknowledged are there after a kill
+    Scenario: Copies for two inactive sharers, and unacknowledged copies of a subscriber, are there after a kill
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -371,7 +371,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "keeper" sees "m1" and "m2" again
 
   @PD-24 @needs-topic @needs-durable-subscription
-  Rule: An active durable subscriber gets a persistent message after it is on disk
+  Rule: An active durable subscriber gets a persistent message after the message is on disk
     Lines 44 and 47: the broker first saves the message and then dispatches it, so that a failure in between loses
     nothing.  An acknowledgement has no answer in AMQP, so the scenarios give the broker a second to process it
     before a kill.
@@ -402,7 +402,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "keeper" sees "heavy" again
 
     @evidence @needs-store-error
-    Scenario: An active durable subscriber gets a message after a hundred others that the store could not write
+    Scenario: After a hundred messages that the store could not write, an active durable subscriber gets the next message
       Given a topic
       And a durable subscriber "keeper" on the topic
       When the broker's store refuses the next 100 writes
@@ -411,7 +411,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "written" exactly once
 
     @kit @needs-store-error
-    Scenario Outline: In <mode> mode, a message whose acknowledgement the store could not write is delivered again
+    Scenario Outline: If the store cannot write the acknowledgement of a message in <mode> mode, the message is delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When message "heavy" is sent to the topic
@@ -431,7 +431,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | transacted | session "keeper" is committed |
 
     @kit @needs-store-error
-    Scenario: A message whose acknowledgement the store could not write is delivered again when the subscriber comes back
+    Scenario: If the store cannot write the acknowledgement of a message, the message comes again when the subscriber returns
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic
@@ -443,7 +443,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "heavy" again
 
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
-    Scenario: A message whose automatic acknowledgement the store could not write is delivered again
+    Scenario: If the store cannot write the automatic acknowledgement of a message, the message is delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic
       And the broker's store will refuse the next write when "heavy" is first seen
@@ -570,7 +570,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "heavy" was flushed to disk before "keeper" saw it
 
     @evidence @needs-shared-subscription @needs-topic-wildcard @needs-selector @needs-local-transaction
-    Scenario: Two active sharers of a pattern that select together get a message of a unit of work once
+    Scenario: Two active sharers with a selector on a topic pattern together get a message of a unit of work once
       Given subscriber "left" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "right" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
       And session "work" in transacted mode
@@ -674,7 +674,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A stored message stays with its subscription although a <first> subscriber <ended>, the broker <event>, and a <new> one comes
+    Scenario Outline: A durable subscription keeps its message although a <first> subscriber <ended>, the broker <event>, and a <new> subscriber comes
       Given a topic
       And a <first> subscriber "former" on the topic
       And a durable subscriber "keeper" on the topic
@@ -1064,7 +1064,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "red", "blue"
 
     @evidence @needs-shared-subscription @needs-local-transaction
-    Scenario: Sharers and a subscriber in client mode get a message of a unit of work while they are active, and none afterwards
+    Scenario: Sharers and a client-mode subscriber get a message of a unit of work, and a returning sharer gets no missed message
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -1181,7 +1181,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @needs-non-persistent @needs-durable-subscription
-    Scenario Outline: A new subscriber gets no <mode> message from before the broker <event>
+    Scenario Outline: After the broker <event>, a new subscriber gets no earlier <mode> message
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1278,7 +1278,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "live" sees "light" exactly once
 
     @kit @needs-local-transaction
-    Scenario: A non-persistent message that a unit of work received and did not commit comes again
+    Scenario: A non-persistent message that a unit of work received comes again if the session is closed without a commit
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When message "light" is sent to the topic with delivery mode non-persistent
@@ -1288,7 +1288,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "light" again
 
     @needs-local-transaction
-    Scenario Outline: An active durable subscriber gets each message of a unit of work, after an earlier unit was <ended>
+    Scenario Outline: After a unit of work was <ended>, an active durable subscriber gets each message of the next unit of work
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "work" in transacted mode
@@ -1368,11 +1368,11 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "light" exactly once
 
   @PD-29 @needs-topic @needs-durable-subscription @needs-non-persistent
-  Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
+  Rule: A non-persistent message for an inactive durable subscription may be kept in memory until the subscription becomes active
     Lines 49 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
     delivery is not permitted.
 
-    Scenario: A non-persistent message comes once, unaltered, or not at all when the subscription becomes active
+    Scenario: A non-persistent message comes at most once, and unaltered, when the subscription becomes active
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1383,7 +1383,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "keeper" sees "light" at most once
 
     @evidence @needs-restart
-    Scenario: A non-persistent message that is sent after a restart comes once, unaltered, or not at all
+    Scenario: A non-persistent message that is sent after a restart comes at most once, and unaltered
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1452,7 +1452,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "keeper" never sees "blue"
 
     @evidence @needs-shared-subscription @needs-local-transaction
-    Scenario: Non-persistent messages of units of work come once, unaltered, or not at all when sharers become active
+    Scenario: Non-persistent messages of a unit of work come at most once, and unaltered, to subscribers that become active
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -1478,7 +1478,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
   Rule: A restart may lose non-persistent messages of an inactive durable subscription; the subscription survives
     Lines 50 and 52.  Reading as in PD-22: the loss is permitted.  The survival of the subscription is demanded.
 
-    Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
+    Scenario Outline: A non-persistent message comes at most once, and unaltered, after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1567,7 +1567,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence @needs-kill @needs-shared-subscription @needs-local-transaction
-    Scenario: A subscription of two sharers survives a kill, and messages of units of work come once, or not at all
+    Scenario: After a kill, a shared subscription still exists, and non-persistent messages of units of work come at most once
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -1604,7 +1604,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "live" sees "light" exactly once
 
     @needs-local-transaction
-    Scenario Outline: An active non-durable subscriber gets each message of a unit of work, after an earlier unit was <ended>
+    Scenario Outline: After a unit of work was <ended>, an active non-durable subscriber gets each message of the next unit of work
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -1659,7 +1659,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "light"
 
     @kit @needs-selector
-    Scenario: A non-durable subscriber to several topics gets the non-persistent messages that it selects; a later one gets none
+    Scenario: A non-durable subscriber to several topics gets the non-persistent messages that it selects; a later subscriber gets none
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
@@ -1671,7 +1671,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "red", "blue"
 
     @evidence @needs-shared-subscription @needs-local-transaction
-    Scenario: Sharers and a subscriber in client mode get a non-persistent message of a unit of work, and none after they left
+    Scenario: Sharers and a client-mode subscriber get a unit of work's non-persistent message, and a returning sharer gets no missed message
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -1721,7 +1721,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "unheard"
 
     @kit @needs-durable-subscription
-    Scenario Outline: A <kind> subscriber to several topics does not get a message that matched no subscription when it was sent
+    Scenario Outline: A <kind> subscriber to several topics gets no message that was sent before any matching subscription existed
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
       And a <kind> subscriber "late" comes to topic "sport/#"
@@ -1750,7 +1750,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "unheard", "undone"
 
     @evidence @needs-shared-subscription @needs-durable-subscription
-    Scenario: The first subscriber of a shared durable subscription does not get a message that was sent before
+    Scenario: The first subscriber of a shared durable subscription gets no message that was sent before the subscription existed
       Given a topic
       When message "unheard" is sent to the topic
       And subscriber "late" joins shared durable subscription "club" on the topic
@@ -1759,7 +1759,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "unheard"
 
     @evidence @needs-shared-subscription @needs-selector @needs-local-transaction
-    Scenario: Subscribers that come back to a topic without subscriptions do not get what a unit of work published there
+    Scenario: Returning non-durable subscribers do not get a message that a unit of work published while all of them were away
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic

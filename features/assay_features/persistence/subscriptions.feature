@@ -17,7 +17,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message makes no non-durable subscription durable
+    Scenario Outline: A <mode> message does not make a non-durable subscription durable
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "passer" on the topic
@@ -35,7 +35,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent |
 
     @needs-non-persistent
-    Scenario: A non-persistent message makes no durable subscription non-durable
+    Scenario: A non-persistent message does not make a durable subscription non-durable
       Given a topic
       And a durable subscriber "keeper" on the topic
       When subscriber "keeper" goes away
@@ -44,7 +44,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" exactly once
 
-    Scenario: The end of a non-durable subscriber does not end a durable subscription
+    Scenario: The end of a non-durable subscription does not end a durable subscription
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "passer" on the topic
@@ -64,7 +64,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @evidence @needs-shared-subscription
-    Scenario: A client can open a shared non-durable subscription while a durable one of the same name has a consumer
+    Scenario: A client can open a shared non-durable subscription while a durable subscription of the same name has a consumer
       Jakarta Messaging 3.1, section 8.3.2: the two subscriptions are completely separate.
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
@@ -74,7 +74,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @needs-shared-subscription
-    Scenario: A shared non-durable subscription gets no messages of an inactive durable one of the same name
+    Scenario: A shared non-durable subscription gets no messages of an inactive durable subscription of the same name
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
       And subscriber "passer" is inactive
@@ -211,7 +211,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "keeper" never sees "undone"
 
   @PD-11 @needs-topic @needs-durable-subscription
-  Rule: While they are open, both kinds of subscription get a copy of each message
+  Rule: Open durable and non-durable subscriptions each get a copy of every message
     Line 28.
 
     @needs-non-persistent
@@ -242,7 +242,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: Two subscribers get a <mode> message of a unit of work although a third's <part> is <ended> before the commit
+    Scenario Outline: Two subscribers get a <mode> message of a unit of work although the <part> of a third subscriber is <ended> before the commit
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
@@ -401,7 +401,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence
-    Scenario: After a dups-ok durable subscriber was away, it and a client-mode non-durable subscriber still get copies
+    Scenario: A returning dups-ok durable subscriber and a client-mode non-durable subscriber each get a copy of a later message
       Given a topic
       And a durable subscriber "durable" on the topic in dups-ok mode
       And a non-durable subscriber "non-durable" on the topic in client mode
@@ -491,7 +491,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session | closed |
 
     @evidence @needs-local-transaction @needs-subscription-list
-    Scenario Outline: An administrator no longer sees a non-durable subscription with an open unit of work whose <part> is <ended>
+    Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended> during a unit of work
       Given a topic
       And a non-durable subscriber "passer" on the topic in transacted mode
       When message "untaken" is sent to the topic
@@ -599,7 +599,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m3" exactly once
 
     @needs-client-id @needs-durable-subscription
-    Scenario Outline: When its <part> is <ended>, a client's non-durable subscription ends although the client has a durable one
+    Scenario Outline: A client's non-durable subscription ends when its <part> is <ended>, even if the client has a durable subscription
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -617,7 +617,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-client-id @needs-durable-subscription @needs-subscription-list
-    Scenario Outline: When the <part> of a client's non-durable subscription is <ended>, an administrator sees only the client's durable one
+    Scenario Outline: When the <part> of a client's non-durable subscription is <ended>, an administrator sees only the client's durable subscription
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -744,11 +744,11 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
   @PD-13 @needs-topic @needs-durable-subscription
-  Rule: A durable subscription outlives subscriber and connection, and stores messages while it is inactive
+  Rule: A durable subscription outlives its subscriber and the connection, and stores messages while it is inactive
     Line 29.
 
     @evidence @needs-store-error
-    Scenario: A durable subscription whose removal the store refuses still has its messages, and stores more
+    Scenario: If the store refuses to remove a durable subscription, the subscription keeps its messages and stores more
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" and "m2" are sent to the topic
@@ -907,7 +907,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "keeper" never sees "blue", "aside"
 
     @evidence @needs-local-transaction
-    Scenario: A durable subscription stores the messages of a committed unit of work, and none of a rolled-back one
+    Scenario: A durable subscription stores the messages of a committed unit of work, and none of a rolled-back unit of work
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "work" in transacted mode
@@ -986,7 +986,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @kit @needs-selector
-    Scenario: A new subscriber to several topics gets no earlier message either
+    Scenario: A new subscriber to several topics gets no earlier message
       Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"
       When message "before" is sent to topic "sport/football/results" with property colour = "red"
       And a non-durable subscriber "late" comes to topic "sport/#"
@@ -1029,7 +1029,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "single" never sees "before"
 
   @PD-15 @needs-topic @needs-durable-subscription
-  Rule: With the same client id and name, a durable subscription opens again, with the missed messages, in order
+  Rule: The same client id and name open a durable subscription again, with the missed messages, in order
     Line 32; Jakarta Messaging 3.1, section 6.2.9, demands the order.
 
     @needs-restart
@@ -1060,7 +1060,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | news         | ann     | straße/zürich |
 
     @evidence @judges-client
-    Scenario Outline: After receives in <mode> mode, a durable subscription can be opened again when only its consumer is closed
+    Scenario Outline: A durable subscription in <mode> mode can be opened again when only its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When messages "m1" to "m3" are sent to the topic
@@ -1088,7 +1088,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @judges-client
-    Scenario: If one call acknowledged its messages, a durable subscription can be opened again when its consumer is closed
+    Scenario: A durable subscription whose messages one call acknowledged can be opened again when its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -1152,7 +1152,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "third" sees "m3" to "m4" in that order
       And "third" never sees "m1" to "m2"
 
-    Scenario: Messages that were received before are not delivered again
+    Scenario: A durable subscription that is opened again does not deliver received messages again
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       When message "old" is sent to the topic
@@ -1324,7 +1324,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Removing a subscription does not remove a same-named one of a client whose id differs only in case
+    Scenario: Removing a subscription does not remove a subscription of the same name whose client id differs only in case
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -1335,7 +1335,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "upper" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Two subscriptions whose client id, "<sign>" and name joined give the same text each get a copy
+    Scenario Outline: Two subscriptions each get a copy even if their client ids and names, joined with "<sign>", are equal
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
       And subscriber "short" is inactive
@@ -1420,7 +1420,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | event                    |
         | is killed and comes back |
 
-    Scenario: Removing a subscription does not remove the messages of another client's inactive one of the same name
+    Scenario: Removing a subscription does not remove the messages of another client's inactive subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1476,7 +1476,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ben" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: A client can open its shared subscription again while another client has one of the same name open
+    Scenario: A client can open its shared subscription again while another client uses a subscription of the same name
       Given a topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
       And subscriber "ben" is inactive
@@ -1550,7 +1550,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "evening" sees "news" exactly once
 
     @evidence @needs-client-id @needs-selector @needs-topic-wildcard @needs-non-persistent @needs-local-transaction
-    Scenario: Active clients with subscriptions of one name each get what they select of units of work
+    Scenario: Active clients with subscriptions of the same name each get the messages of units of work that they select
       Given subscriber "one" with durable subscription "news" of client "ann" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "two" with durable subscription "news" of client "bob" on topic "sport/#" for messages with "colour = 'blue'"
       And subscriber "three" with durable subscription "news" of client "carl" on topic "sport/results" in client mode
@@ -1618,7 +1618,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is refused, or receives no message
 
     @judges-broker @needs-client-id
-    Scenario: A client id in use is refused to a third connection, as it was to the second
+    Scenario: A client id in use is not given to a third connection after the second asked for it
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
       And a connection "third" asks for client id "twin"
@@ -1685,7 +1685,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is refused as an illegal state error
 
     @evidence @needs-shared-subscription
-    Scenario: Two sharers without a client id together get each message that came while both were away once
+    Scenario: Two sharers without a client id together get each missed message once
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -1716,7 +1716,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: A unit of work that is <ended> after its consumer and producer were closed returns its <mode> messages to the queue
+    Scenario Outline: A transacted session that is <ended> after its consumer was closed returns its <mode> messages to the queue
       Given an empty queue
       And session "giver" in auto mode
       And producer "brief" of session "giver" on the queue with delivery mode <mode>
@@ -1773,7 +1773,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | transacted | session    | closed |
 
     @kit @needs-non-persistent
-    Scenario Outline: When a consumer's <part> is <ended>, its unacknowledged <mode> message comes marked to the next consumer
+    Scenario Outline: When a consumer's <part> is <ended>, its unacknowledged <mode> message comes again marked as redelivered
       Given an empty queue
       And receiver "first" is waiting on the queue in <ack> mode
       When message "held" is sent to the queue with delivery mode <mode>
