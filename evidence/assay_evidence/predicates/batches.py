@@ -9,7 +9,7 @@ from msgspec import Struct
 from assay_evidence.events import Call, Callback, Claim, Event, Seen
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
-from assay_evidence.predicates.claims import Saying, listed, number, reference
+from assay_evidence.predicates.claims import ClaimError, Saying, actors_of, listed, number
 from assay_evidence.predicates.timing import like_ns, unless_like_noted
 from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding
@@ -59,7 +59,9 @@ class Lateness(Struct, frozen=True):
 
 
 def batch_shape(claim: Claim, history: History) -> Finding:
-    """Decide whether an actor's batches have the sizes, the number and the times that the claim demands.
+    """Decide whether the batches of the actors have the sizes, the number and the times that the claim demands.
+
+    An actor without batches is ignored, because a broker may send all messages of a queue to one of its consumers.
 
     A batch's deadline counts from the earliest moment at which its first message could be delivered (BT-05).  This is
     the latest of these moments:
@@ -70,11 +72,14 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     - the end of the actor's previous callback,
     - the end of a fault.
     """
-    actor, largest, least = reference(claim, "actor"), number(claim, "max"), claim.bounds.get("min", 1)
-    say = Saying(claim, _expected(claim, actor, least, largest))
-    batches = _batches(history, actor, listed(claim, "kids", "kid"))
+    actors, largest, least = actors_of(claim), number(claim, "max"), claim.bounds.get("min", 1)
+    if actors is None:
+        raise ClaimError(f"The claim {claim.ref} ({claim.predicate}) names no actor.")
+    say = Saying(claim, _expected(claim, actors, least, largest))
+    keys = listed(claim, "kids", "kid")
+    batches = [batch for actor in actors for batch in _batches(history, actor, keys)]
     if not batches:
-        return say.not_demonstrated("The actor received no batch.", "no batch")
+        return say.not_demonstrated("The actors received no batch.", "no batch")
     sizes = [batch.size for batch in batches]
     observed = f"{counted(len(sizes), 'batch', 'batches')} of {', '.join(map(str, sizes))}"
     misshapen = [batch for batch in batches if not least <= batch.size <= largest]
@@ -95,8 +100,8 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     return say.passed("The batches are as the claim demands.", observed, disclosed, certain=certain)
 
 
-def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
-    parts = [f"batches of {least} to {largest} messages for {actor}"]
+def _expected(claim: Claim, actors: tuple[str, ...], least: int, largest: int) -> str:
+    parts = [f"batches of {least} to {largest} messages for {' and '.join(actors)}"]
     if (count := claim.bounds.get("batches")) is not None:
         parts.append(f"{count} of them")
     if (defer_ms := claim.bounds.get("defer_ms")) is not None:

@@ -48,7 +48,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "found-by-browse": Shape(_MESSAGE | _CALL, frozenset({"count"})),
     "flushed-before": Shape(_SENT, frozenset({"copies"})),
     "batch-shape": Shape(
-        _MESSAGE | {"actor", "like"},
+        _MESSAGE | _WHO | {"like"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
     "transferred": Shape(_MESSAGE | _WHO | {"field."}, frozenset({"times", "least", "settled"})),

@@ -71,8 +71,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "right" takes batches of at most 3 within 500 ms
       When messages "m1" to "m14" are sent to the queue
       Then "left" and "right" together see "m1" to "m14" exactly once
-      And "left"'s batches hold at most 3 messages
-      And "right"'s batches hold at most 3 messages
+      And the batches of "left" and "right" hold at most 3 messages
 
     Scenario: Two receivers of a session each receive the messages of their own queue in batches
       Given an empty queue "one"

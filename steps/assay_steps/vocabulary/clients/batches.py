@@ -150,10 +150,11 @@ def _take(world: World, origin: Origin, name: str, count: int) -> None:
     consumer.session.connection.close().needed()
 
 
-def _await_all(world: World, name: str) -> None:
-    origin = world.consumers[name].origin.address
-    sent_there = [sent for sent in world.messages.values() if sent.destination == origin]
-    world.await_sightings((name,), (sent.key for sent in sent_there if sent.answer.accepted))
+def _await_all(world: World, *names: str) -> None:
+    """Wait until the consumers together have received all messages of their destinations."""
+    origins = {world.consumers[name].origin.address for name in names}
+    sent_there = [sent for sent in world.messages.values() if sent.destination in origins]
+    world.await_sightings(names, (sent.key for sent in sent_there if sent.answer.accepted))
 
 
 def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int) -> None:
@@ -170,6 +171,12 @@ def _like(world: World) -> dict[str, str]:
 @then(phrase("{name:Name}'s batches hold at most {size:Number} messages"))
 def _(world: World, evidence: Evidence, size: int, name: str = RECEIVER) -> None:
     _shape(world, evidence, name, size)
+
+
+@then(phrase("the batches of {names:Names} hold at most {size:Number} messages"))
+def _(world: World, evidence: Evidence, names: tuple[str, ...], size: int) -> None:
+    _await_all(world, *names)
+    evidence.claim("batch-shape", {"actors": listed(names)}, {"max": size})
 
 
 @then(phrase("the receiver receives 1 batch of exactly 1 message"))
