@@ -85,8 +85,8 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
     _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
 
 
-@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its connection was started"))
-@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its connection was started"))
+@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"))
+@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"))
 def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
     started = world.consumers[name].session.connection.started
     if started is None:
