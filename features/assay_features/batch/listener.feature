@@ -112,7 +112,7 @@ Feature: A consumer can have a listener that receives batches
       And 1 s pass
       And the receiver starts to take batches of at most 10 within 500 ms
       Then the receiver sees "m1" to "m3" exactly once
-      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario Outline: A batch timeout of <timeout> is counted in milliseconds
       Given it has been measured how long the delivery of an unbatched message takes
@@ -121,7 +121,7 @@ Feature: A consumer can have a listener that receives batches
       When a batch listener of size 5 and timeout <timeout> ms is set on "receiver"
       And a message is sent to the queue
       Then the receiver sees the message exactly once
-      And each batch of at most 5 reaches the receiver at most <timeout> ms after its first message could be delivered
+      And each batch of at most 5 reaches the receiver at most <timeout> ms after its first message could be delivered, with a tolerance
 
       Examples:
         | timeout |
