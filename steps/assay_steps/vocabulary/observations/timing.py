@@ -94,7 +94,7 @@ def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECE
     _within(world, evidence, label, name, {"limit_ms": limit + world.limits.at_once_ms}, after=started)
 
 
-@then(phrase("the receiver sees {label:Name} as promptly as {other:Name}"))
+@then(phrase("{label:Name} takes at most a second longer from its send to the receiver than {other:Name}"))
 def _(world: World, evidence: Evidence, label: str, other: str) -> None:
     _within(world, evidence, label, RECEIVER, {"limit_ms": world.limits.at_once_ms}, like=world.key(other))
 
