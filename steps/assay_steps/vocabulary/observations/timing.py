@@ -85,8 +85,16 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
     _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
 
 
-@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"))
-@then(phrase("{name:Name} sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"))
+@then(
+    phrase(
+        "the receiver sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"
+    )
+)
+@then(
+    phrase(
+        "{name:Name} sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"
+    )
+)
 def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
     started = world.consumers[name].session.connection.started
     if started is None:
@@ -99,7 +107,7 @@ def _(world: World, evidence: Evidence, label: str, other: str) -> None:
     _within(world, evidence, label, RECEIVER, {"limit_ms": world.limits.at_once_ms}, like=world.key(other))
 
 
-@then(phrase("the receiver sees nothing of {label:Name} for {span:Duration}"))
+@then(phrase("the receiver waits for {span:Duration} and does not see {label:Name}"))
 def _(world: World, evidence: Evidence, label: str, span: int) -> None:
     sent = world.messages[label]
     world.listen_for(span)
