@@ -630,8 +630,8 @@ Feature: A delayed message is delivered once its delay is over
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 5 s
       And message "now" is sent to the queue with a delivery delay of 0 ms
-      Then the staging queue shows "slow"
-      And the staging queue does not show "now"
+      Then inspecting or browsing the staging queue shows "slow"
+      And inspecting or browsing the staging queue does not show "now"
 
     @evidence @needs-admin @own-instance
     Scenario Outline: An undelayed message is delivered although the staging queue has been altered to <attributes>
