@@ -59,7 +59,11 @@ CLAIMS = (
     (STAGED, "the queue is empty", "the staging queue is empty"),
     (STAGED, 'the staging queue holds "m1"', 'the staging queue holds 2 copies of "m1"'),
     (STAGED, 'the queue does not hold "m1"', 'the staging queue does not hold "m1"'),
-    (STAGED, 'inspecting or browsing the staging queue shows "m1"', 'inspecting or browsing the staging queue does not show "m1"'),
+    (
+        STAGED,
+        'inspecting or browsing the staging queue shows "m1"',
+        'inspecting or browsing the staging queue does not show "m1"',
+    ),
     (
         STAGED,
         'a header of "m1" on the staging queue shows its delay of 5 s',

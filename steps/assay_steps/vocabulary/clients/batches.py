@@ -182,7 +182,7 @@ def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str
 @then(
     phrase(
         "each batch of at most {size:Number} reaches the receiver at most {timeout:Duration} after its first message "
-        "could be delivered"
+        "could be delivered, with a tolerance"
     )
 )
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:

@@ -87,12 +87,14 @@ def _(world: World, evidence: Evidence, label: str, limit: int, session: str) ->
 
 @then(
     phrase(
-        "the receiver sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"
+        "the receiver sees {label:Name} within {limit:Duration} after its connection was started,"
+        " with a tolerance of a second"
     )
 )
 @then(
     phrase(
-        "{name:Name} sees {label:Name} within {limit:Duration} after its connection was started, with a tolerance of a second"
+        "{name:Name} sees {label:Name} within {limit:Duration} after its connection was started,"
+        " with a tolerance of a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECEIVER) -> None:
