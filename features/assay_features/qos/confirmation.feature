@@ -32,14 +32,14 @@ Feature: The acknowledgement of a message by the client or by the application
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       And subscriber "s" starts to receive and fails in callback 1
       And "s" has seen "m1" to "m3"
-      Then "s" accepted "m1" to "m3" over the wire by itself
+      Then "s" accepted "m1" to "m3" over the wire automatically
 
     @evidence
     Scenario Outline: The client accepts received messages over the wire before the application asks for them
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with <quality>, automatic confirmation, a durable subscription and a credit of 3
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
-      Then "s" accepted "m1" to "m3" over the wire by itself
+      Then "s" accepted "m1" to "m3" over the wire automatically
       When subscriber "s" starts to receive
       Then "s" sees "m1" to "m3" exactly once
 
