@@ -684,7 +684,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     @needs-kill-at-answer
     Scenario: Many kills, each right after the answer to a send, lose no message
       Given an empty queue
-      When many messages are sent to the queue and the broker is killed at the answer to each
+      When several messages are sent to the queue one at a time, and the broker is killed just after each answer
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
 

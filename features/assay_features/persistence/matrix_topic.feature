@@ -285,7 +285,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "second" on the topic
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When many messages are sent to the topic and the broker is killed at the answer to each
+      When several messages are sent to the topic one at a time, and the broker is killed just after each answer
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then "first" sees each of the many messages exactly once

@@ -211,7 +211,9 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     _send_and_kill(world, producer_for(world, place, options), label, place, FirstSight, options)
 
 
-@when(phrase("many messages are sent to {place:Place} and the broker is killed at the answer to each"))
+@when(
+    phrase("several messages are sent to {place:Place} one at a time, and the broker is killed just after each answer")
+)
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
