@@ -694,7 +694,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And a producer on the queue
       When the producer sends message "m1"
       And the producer sends message "m2"
-      And the producer sends message "m3" and the broker is killed when it answers
+      And the producer sends message "m3" and the broker is killed just after it answers
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
@@ -705,7 +705,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And receiver "busy" is waiting on queue "other"
       When message "taken" is sent to queue "other"
       And "busy" has seen "taken"
-      And message "heavy" is sent to the queue and the broker is killed when it answers
+      And message "heavy" is sent to the queue and the broker is killed just after it answers
       And a receiver starts to wait on the queue
       Then the receiver sees "heavy" exactly once
 

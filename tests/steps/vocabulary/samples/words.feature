@@ -177,12 +177,12 @@ Feature: Sentences of steps that the kit's own features do not use
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message
       Given an empty queue
-      When message "m1" is sent to the queue and the broker is killed when it answers
+      When message "m1" is sent to the queue and the broker is killed just after it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message with options
       Given an empty queue
-      When message "m1" is sent to the queue with priority 7 and the broker is killed when it answers
+      When message "m1" is sent to the queue with priority 7 and the broker is killed just after it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed before the answer, and takes messages again
