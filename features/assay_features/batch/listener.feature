@@ -104,7 +104,7 @@ Feature: A consumer can have a listener that receives batches
 
     @kit
     Scenario: If a batch listener is set again while a batch is being filled, the second timeout applies to the messages
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -115,7 +115,7 @@ Feature: A consumer can have a listener that receives batches
       And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario Outline: A batch timeout of <timeout> is counted in milliseconds
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When a batch listener of size 5 and timeout <timeout> ms is set on "receiver"

@@ -128,7 +128,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
     unbatched message.
 
     Scenario: Messages at short intervals do not postpone the deadline of their batch
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 100 within 500 ms
@@ -153,7 +153,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 40 ms   |
 
     Scenario Outline: With a batch timeout of <timeout>, a single message comes in time
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within <timeout>
@@ -169,7 +169,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2 s     |
 
     Scenario: With a batch timeout of 0, the waiting messages come at once
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -179,7 +179,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario: A full batch does not wait for its deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
@@ -188,7 +188,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario: A full batch of messages that wait on the queue does not wait for its deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -197,7 +197,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario Outline: A full batch of <size> does not wait for its deadline
-      Given it has been measured how long the delivery of a queue of <size> takes without batches
+      Given the time of an unbatched delivery of <size> queued messages has been measured
       And an empty queue
       And <size> messages are sent to the queue
       And a receiver on the queue
@@ -227,7 +227,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | full and more |
 
     Scenario: Each of several batches of a receiver has its own deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -240,7 +240,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario: If the callback of a batch that is not full fails, the batch and a later message come
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
@@ -251,7 +251,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And every message of the failed batch comes to the receiver again
 
     Scenario: The remaining messages after full batches come by their deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
       And a receiver on the queue
@@ -281,7 +281,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence @needs-time-to-live
     Scenario: A message that expires before its batch is full does not postpone the deadline of the others
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 5 s
@@ -293,7 +293,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 3 reaches the receiver at most 5 s after its first message could be delivered, with a tolerance
 
     Scenario: Messages that wait during a callback are delivered within the timeout after the callback
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
       And a receiver on the queue
@@ -302,7 +302,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario Outline: With a timeout of 0, the last of <count> messages come at once after the callbacks of full batches
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "<last>" are sent to the queue
       And a receiver on the queue
@@ -318,7 +318,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @needs-local-transaction
     Scenario: With a timeout of 0, the last messages of a committed transaction come at once after full batches
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 0 ms
@@ -334,7 +334,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @kit
     Scenario: Messages of a removed listener's unfinished batch come by the deadline of the next listener
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 600000 ms is set on "receiver"
@@ -347,7 +347,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario: Closing a receiver with an unfinished batch does not postpone the deadline of another receiver's batch
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode

@@ -21,7 +21,7 @@ Feature: The rules for single messages apply to batches
 
     @needs-delivery-delay
     Scenario: A batch does not wait for a delayed message longer than the batch timeout
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms

@@ -39,13 +39,13 @@ UNBATCHED = "unbatched"
 """The name of the message, receiver and queue with which a step measures a delivery without a batch."""
 
 
-@given("it has been measured how long the delivery of an unbatched message takes")
+@given("the time of an unbatched delivery has been measured")
 def _(world: World) -> None:
     with _unbatched_receiver(world) as place:
         send(world, world.producer(place), UNBATCHED, place)
 
 
-@given(phrase("it has been measured how long the delivery of a queue of {count:Number} takes without batches"))
+@given(phrase("the time of an unbatched delivery of {count:Number} queued messages has been measured"))
 def _(world: World, count: int) -> None:
     """Measure the time from the last send to the reception of its message, with a receiver that opens after all sends.
 
