@@ -13,7 +13,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
       When the producer's time to live is set to <ttl> and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
       Examples:
         | style      | delay | ttl     |
@@ -62,7 +62,7 @@ Feature: A delay longer than the time to live is refused
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
       And producer "later" of session "work" on the queue with a delivery delay of 1 s
       When the time to live of producer "late" is set to 4999 ms and it sends a message
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
     Scenario: A producer that has sent with a permitted time to live still refuses one that is too short
       Given an empty queue
@@ -71,14 +71,14 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 10 s
       When the producer sends message "before"
       And the producer's time to live is set to 4999 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
     Scenario Outline: A <style> producer without a destination refuses a time to live that is too short
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 5 s
       When the producer's time to live is set to 4999 ms and a message is sent to the queue
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
       Examples:
         | style      |
@@ -91,7 +91,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is 5 s
       When the producer sends message "before" with a time to live of 0 ms for this send only and correlation id "c"
       And the producer's time to live is set to 4999 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
   @DD-13 @needs-delivery-delay @needs-time-to-live
   Rule: A delay above the producer's nonzero time to live is refused with MQRC_EXPIRY_ERROR
@@ -104,7 +104,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's time to live is <ttl>
       When the producer's delivery delay is set to <delay> and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
       Examples:
         | style      | ttl  | delay   |
@@ -148,14 +148,14 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is 1 s
       When the producer sends message "before"
       And the producer's delivery delay is set to 5001 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
     Scenario Outline: A <style> producer without a destination refuses a delay that is too long
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 5 s
       When the producer's delivery delay is set to 5001 ms and a message is sent to the queue
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
       Examples:
         | style      |
@@ -176,7 +176,7 @@ Feature: A delay longer than the time to live is refused
       And producer "brief" of session "work" on the queue with a time to live of 4 s
       And producer "lasting" of session "work" on the queue with a time to live of 10 s
       When the delivery delay of producer "brief" is set to 4001 ms and it sends a message
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
     Scenario: After a send with its own time to live, the producer's time to live still limits the delay
       Given an empty queue
@@ -184,7 +184,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 5 s
       When the producer sends message "before" with a time to live of 1 h for this send only and correlation id "c"
       And the producer's delivery delay is set to 5001 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR
 
   @DD-14 @needs-delivery-delay @needs-time-to-live
   Rule: A send whose own time to live is below the producer's delay is refused with MQRC_EXPIRY_ERROR
@@ -428,7 +428,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
       When the producer's time to live is set to 4999 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR as a <exception> exception, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR as a <exception> exception
 
       Examples:
         | style      | exception |
@@ -440,7 +440,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's time to live is 5 s
       When the producer's delivery delay is set to 5001 ms and a message is sent
-      Then the setting is refused with MQRC_EXPIRY_ERROR as a <exception> exception, or else the send
+      Then the setting or the send is refused with MQRC_EXPIRY_ERROR as a <exception> exception
 
       Examples:
         | style      | exception |

@@ -144,13 +144,13 @@ def _(evidence: Evidence, world: World) -> None:
     evidence.claim("one-of", options, {"given_up_ms": GIVEN_UP_MS})
 
 
-@then(phrase("the setting is refused with {mqrc:Mqrc}, or else the send"))
+@then(phrase("the setting or the send is refused with {mqrc:Mqrc}"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     options = {f"option.refused at the {tried}": f"refused {answer.ref}" for tried, answer in world.tries.items()}
     evidence.claim("one-of", options, {"mqrc": int(mqrc)})
 
 
-@then(phrase("the setting is refused with {mqrc:Mqrc} as a {exception} exception, or else the send"))
+@then(phrase("the setting or the send is refused with {mqrc:Mqrc} as a {exception} exception"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str) -> None:
     tried = list(world.tries.values())[-1]  # the last answer: the step sends only if the setting is accepted
     evidence.claim("refused-with", {"call": tried.ref}, {"mqrc": int(mqrc), "checked": CHECKED[exception]})
