@@ -510,7 +510,7 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When the time to live of both producers is set to 4999 ms
-      Then both are refused with MQRC_EXPIRY_ERROR in the same words
+      Then both are refused with MQRC_EXPIRY_ERROR and the same text
 
     @kit
     Scenario: Both styles of producer refuse a delay above the time to live in the same words
@@ -518,7 +518,7 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
       When the delivery delay of both producers is set to 5001 ms
-      Then both are refused with MQRC_EXPIRY_ERROR in the same words
+      Then both are refused with MQRC_EXPIRY_ERROR and the same text
 
     @kit
     Scenario: Both styles of producer refuse a send with a time to live below the delay in the same words
@@ -526,7 +526,7 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When both producers send a message with a time to live of 4999 ms for this send only
-      Then both are refused with MQRC_EXPIRY_ERROR in the same words
+      Then both are refused with MQRC_EXPIRY_ERROR and the same text
 
     @kit
     Scenario: Both styles of producer refuse a delayed message in a group in the same words
@@ -534,7 +534,7 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When both producers send a message with group "g"
-      Then both are refused with MQRC_OPTIONS_ERROR in the same words
+      Then both are refused with MQRC_OPTIONS_ERROR and the same text
 
     @kit @needs-topic
     Scenario: Both styles of producer refuse a retained publication with a delay in the same words
@@ -542,14 +542,14 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
       When both producers send a message with the retain option
-      Then both are refused with MQRC_OPTIONS_ERROR in the same words
+      Then both are refused with MQRC_OPTIONS_ERROR and the same text
 
     @kit @level-7.5
     Scenario: Both styles of producer refuse a delay at level 7.5 in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s
-      Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED in the same words
+      Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED and the same text
 
     Scenario: After an accepted send, the refused send of a simplified producer raises a runtime exception
       Given an empty queue

@@ -168,7 +168,7 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
         evidence.claim("refused-with", {"call": answer.ref}, {"mqrc": int(mqrc)})
 
 
-@then(phrase("both are refused with {mqrc:Mqrc} in the same words"))
+@then(phrase("both are refused with {mqrc:Mqrc} and the same text"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     first, second = world.tries.values()
     evidence.claim("refused-with", {"call": first.ref}, {"mqrc": int(mqrc)})
