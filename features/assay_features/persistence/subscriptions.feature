@@ -1615,14 +1615,14 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Scenario: A client id in use is not given to a second connection
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
-      Then it is refused, or receives no message
+      Then the call is refused or returns no message
 
     @judges-broker @needs-client-id
     Scenario: A client id in use is refused to a third connection, as it was to the second
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
       And a connection "third" asks for client id "twin"
-      Then it is refused, or receives no message
+      Then the call is refused or returns no message
 
     @judges-broker @needs-client-id
     Scenario: A client id is free again once its connection is lost

@@ -138,7 +138,7 @@ def _(evidence: Evidence, world: World, field: str, value: str, label: str = "me
     evidence.claim("equal-fields", {"at": world.recorder.returned(world.messages[label].call), f"field.{field}": value})
 
 
-@then("it is refused, or receives no message")
+@then("the call is refused or returns no message")
 def _(evidence: Evidence, world: World) -> None:
     options = {"option.refused": f"refused {world.last.ref}", "option.waited": f"given-up {world.last.ref}"}
     evidence.claim("one-of", options, {"given_up_ms": GIVEN_UP_MS})
