@@ -69,7 +69,7 @@ Feature: A batch is acknowledged as a whole
       When the receiver starts to take batches of at most 10 within 1 s
       And the connection of "receiver" has been lost
       And receiver "after" starts to wait on the queue
-      Then all or none of the batch of "<label>" comes to "after"
+      Then "after" sees all messages of the batch of "<label>", or none
 
       Examples:
         | label |

@@ -290,7 +290,7 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": name})
 
 
-@then(phrase("all or none of the batch of {label:Name} comes to {name:Name}"))
+@then(phrase("{name:Name} sees all messages of the batch of {label:Name}, or none"))
 def _(world: World, evidence: Evidence, label: str, name: str) -> None:
     batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
     keys = (world.key(label),) if batch is None else _keys_of(world, batch)
