@@ -487,7 +487,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 2 within 500 ms
       When "receiver" has seen "m1" to "m6"
       And the broker's store refuses the next write
-      And "receiver" acknowledges message "m6" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m6"
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
@@ -501,7 +501,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 2 within 500 ms
       When "receiver" has seen "m1" to "m6"
       And the broker's store refuses the next write
-      And "receiver" acknowledges message "m6" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m6"
       Then "receiver" sees "m1" to "m6" again
       When "receiver" acknowledges message "m6"
       And "receiver"'s connection is closed
@@ -767,7 +767,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 3 within 500 ms
       When "receiver" has seen "m1" to "m3"
       And <event>
-      And "receiver" acknowledges message "m2" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m2"
       Then it is accepted
 
       Examples:
@@ -786,7 +786,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 3 within 500 ms
       When "receiver" has seen "m1"
       And "receiver" is closed
-      And "receiver" acknowledges message "m1" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m1"
       Then it is accepted
       When "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue

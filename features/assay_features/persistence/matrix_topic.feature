@@ -423,7 +423,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       @needs-virtual-time
       Examples:
         | mode   | settled                                                    |
-        | client | "keeper" acknowledges message "heavy" as it first saw it   |
+        | client | "keeper" acknowledges the first delivery of message "heavy"   |
 
       @needs-local-transaction
       Examples:
@@ -437,7 +437,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "heavy" is sent to the topic
       And "keeper" has seen "heavy"
       And the broker's store refuses the next write
-      And "keeper" acknowledges message "heavy" as it first saw it
+      And "keeper" acknowledges the first delivery of message "heavy"
       And subscriber "keeper" goes away
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again

@@ -462,9 +462,9 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       And "s" has seen "m1" to "m5"
-      And "s" acknowledges message "<first>" as it first saw it
+      And "s" acknowledges the first delivery of message "<first>"
       Then it is accepted
-      When "s" acknowledges message "<second>" as it first saw it
+      When "s" acknowledges the first delivery of message "<second>"
       Then it is accepted
       When 2 s pass
       And every connection is cut
@@ -483,7 +483,7 @@ Feature: The acknowledgement of a message by the client or by the application
       When message "m1" is sent to the topic with the durable header true
       And "s" has seen "m1"
       And the broker's store refuses the next write
-      And "s" acknowledges message "m1" as it first saw it
+      And "s" acknowledges the first delivery of message "m1"
       Then it is refused
 
     @evidence
@@ -524,7 +524,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And every connection is cut
       And every subscriber is connected again
       And 2 s pass
-      And "s" acknowledges message "m2" as it first saw it
+      And "s" acknowledges the first delivery of message "m2"
       And 2 s pass
       And every connection is cut
       Then "s" sees "m3" and "m4" exactly 3 times
@@ -558,7 +558,7 @@ Feature: The acknowledgement of a message by the client or by the application
       When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
       And "s" has seen "m1" and "m2"
       And the consumer of "t" is closed
-      And "s" acknowledges message "m1" as it first saw it
+      And "s" acknowledges the first delivery of message "m1"
       Then it is accepted
       When 2 s pass
       And every connection is cut

@@ -363,7 +363,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And "sure" has seen "m1" and "m2"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       And the connection of "sure" is lost
       And subscriber "sure" comes back
       Then "sure" sees "m1" and "m2" again
@@ -375,7 +375,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When message "m1" is sent to the topic with the durable header true
       And "sure" has seen "m1"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       Then "sure" sees "m1" again, marked as redelivered
 
     @kit @needs-store-error @needs-virtual-time
@@ -385,7 +385,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And "sure" has seen "m1" and "m2"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       Then "sure" sees "m1" again
       And "sure" sees "m2" exactly once
 

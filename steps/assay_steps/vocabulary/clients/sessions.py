@@ -106,7 +106,7 @@ def _(world: World, name: str) -> None:
         _acknowledge(world, name, label, -1).needed()
 
 
-@when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
+@when(phrase("{name:Name} acknowledges the first delivery of message {label:Name}"))
 def _(world: World, name: str, label: str) -> None:
     answer = _acknowledge(world, name, label, 0)  # may be refused, because the first delivery's connection may be gone
     world.last = Answer(answer.ref, answer.outcome)
