@@ -177,7 +177,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
-        " and every connection is cut before the broker answers, twice"
+        " and every connection is cut before each of the broker's first two answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
