@@ -153,7 +153,11 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
     world.faults.wait_for(blocked, injection)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} as every connection is cut"))
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options} and every connection is cut during the send"
+    )
+)
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
     injection = world.faults.arm(Cut(), At(world.instance.clock.monotonic_ns()))
