@@ -148,8 +148,8 @@ Feature: The acknowledgement of a message by the client or by the application
       And a topic "two"
       And a topic "three"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "u", of the client of "s", on topic "three" with quality of service at-least-once and automatic confirmation
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "u", of the same client as "s", on topic "three" with quality of service at-least-once and automatic confirmation
       When every connection is cut
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And every subscriber is connected again
@@ -165,7 +165,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a subscription that lives for 60 s
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a subscription that lives for 60 s
       And every connection will be cut when "m1" is first seen
       When every connection is cut
       And message "m1" is sent to topic "one" with quality of service at-least-once
@@ -214,7 +214,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And "s" has seen "m1"
@@ -222,7 +222,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And 2 s pass
       And the application of "s" fails
       And subscriber "s" comes back
-      And subscriber "later", of the client of "s", comes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "later", of the same client as "s", comes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
       And message "control" is sent to topic "one" with quality of service at-least-once
       And message "end" is sent to topic "two" with quality of service at-least-once
       Then "s" sees "control" exactly once
@@ -535,7 +535,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
       And messages "n1" and "n2" are sent to topic "two" with quality of service at-least-once
       And "s" has seen "m1" and "m2"
@@ -554,7 +554,7 @@ Feature: The acknowledgement of a message by the client or by the application
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
       And "s" has seen "m1" and "m2"
       And the consumer of "t" is closed

@@ -726,7 +726,7 @@ Feature: The persistence of messages on a subscriber's queue
       Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed
-      And subscriber "then", of the client of "first", comes to the topic with quality of service <then> and a durable subscription
+      And subscriber "then", of the same client as "first", comes to the topic with quality of service <then> and a durable subscription
       And message "m1" is sent to the topic with the durable header true
       Then message "m1" as seen by "then" shows JMSDeliveryMode "PERSISTENT"
 

@@ -76,14 +76,14 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Given a topic "one"
       And a topic "two"
       And subscriber "once" on topic "one" with quality of service at-most-once, no automatic confirmation and a durable subscription
-      And subscriber "sure", of the client of "once", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "sure", of the same client as "once", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And "once" has seen "m1"
       And "sure" has seen "m2"
       And the application of "once" fails
       And subscriber "once" comes back
-      And subscriber "later", of the client of "once", comes to topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "later", of the same client as "once", comes to topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       And message "control" is sent to topic "one" with quality of service at-least-once
       Then "once" sees "control" exactly once
       And "once" sees "m1" exactly once
@@ -94,7 +94,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
       When every connection is cut
       And every subscriber is connected again
       And message "m1" is sent to topic "one" with quality of service at-least-once

@@ -424,7 +424,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with the durable header true
       And messages "n1" and "n2" are sent to topic "two" with the durable header true
       And "former" has seen "m1" and "m2"

@@ -68,8 +68,8 @@ def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
-@given(phrase("subscriber {name:Name}, of the client of {other:Name}, on {place:Place} with {terms:Terms}"))
-@when(phrase("subscriber {name:Name}, of the client of {other:Name}, comes to {place:Place} with {terms:Terms}"))
+@given(phrase("subscriber {name:Name}, of the same client as {other:Name}, on {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name}, of the same client as {other:Name}, comes to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, other: str, place: Place, terms: Terms) -> None:
     role = role_of(world, name, place, terms)
     session = world.consumers[other].session
