@@ -132,7 +132,7 @@ CLAIMS = (
         "the refusal names the queue and the staging queue alone as the cause",
     ),
     (FULL, 'sending "m1" is refused with MQRC_Q_FULL', 'sending "m1" is refused with MQRC_PUT_INHIBITED'),
-    (FULL, 'sending "m1" is accepted or refused, which is recorded', None),
+    (FULL, 'whether sending "m1" is accepted is recorded', None),
     (FULL, "the depth of the queue is 0", "the depth of the queue is 1"),
     (FULL, "the queue has MAXDEPTH(0) PUT(ENABLED)", "the queue has MAXDEPTH(1)"),
     (

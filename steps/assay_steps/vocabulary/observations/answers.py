@@ -51,7 +51,7 @@ def _(evidence: Evidence, world: World, label: str) -> None:
     evidence.claim("accepted", {"call": world.messages[label].call})
 
 
-@then(phrase("sending {label:Name} is accepted or refused, which is recorded"))
+@then(phrase("whether sending {label:Name} is accepted is recorded"))
 def _(evidence: Evidence, world: World, label: str) -> None:
     call = world.messages[label].call
     evidence.claim("one-of", {"option.accepted": f"accepted {call}", "option.refused": f"refused {call}"})
