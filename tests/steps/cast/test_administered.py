@@ -66,7 +66,7 @@ CLAIMS = (
     ),
     (
         STAGED,
-        'a header of "m1" on the staging queue shows its delay of 5 s',
+        'a header of "m1" on the staging queue shows its delay of 5 s or its delivery time',
         '"m1" on the staging queue has no header',
     ),
     (STAGED, '"m1" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"', None),

@@ -201,7 +201,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, target: Place)
     evidence.claim("mentions", {"at": at, f"field.{field}": world.address(target).name})
 
 
-@then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration}"))
+@then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration} or its delivery time"))
 def _(world: World, evidence: Evidence, label: str, place: Place, delay: int) -> None:
     found = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
     sent = world.messages[label].answer.needed()
