@@ -970,7 +970,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder holds nothing of the body of "light"
+      And the data folder does not hold the body of "light"
 
     @evidence @needs-data-folder @needs-durable-subscription @needs-queue @needs-shared-subscription
     Scenario: The broker's files do not contain a persistent message that only a shared non-durable subscription gets
@@ -982,7 +982,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder holds nothing of the body of "light"
+      And the data folder does not hold the body of "light"
 
     @needs-local-transaction
     Scenario: An active non-durable subscriber gets all messages of a unit of work once
