@@ -82,7 +82,7 @@ def _(world: World, place: Place, labels: tuple[str, ...]) -> None:
     inspect_until_gone(world, place, labels)
 
 
-@then(phrase("one of {places:Places} holds {labels:Names}"))
+@then(phrase("each of {labels:Names} is on exactly one of {places:Places}"))
 def _(world: World, evidence: Evidence, places: tuple[Place, ...], labels: tuple[str, ...]) -> None:
     for key in world.keys(labels):
         inspect_until_in_one(world, places, key)
