@@ -67,11 +67,11 @@ CLAIMS = (
     (
         STAGED,
         'a header of "m1" on the staging queue shows its delay of 5 s or its delivery time',
-        '"m1" on the staging queue has no header',
+        '"m1" on the staging queue has no MQ header',
     ),
     (STAGED, '"m1" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"', None),
-    (STAGED, '"m1" on the staging queue has Priority "7"', '"m1" on the staging queue has no header'),
-    (ARRIVED, '"m1" on the queue has no header', '"m1" on the queue has Priority "4"'),
+    (STAGED, '"m1" on the staging queue has Priority "7"', '"m1" on the staging queue has no MQ header'),
+    (ARRIVED, '"m1" on the queue has no MQ header', '"m1" on the queue has Priority "4"'),
     (ARRIVED, '"m1" on the queue is as it was sent', None),
     (
         STAGED,

@@ -213,12 +213,12 @@ def _shows(world: World, seen: Inspection, label: str) -> bool:
     return any(one.key == world.key(label) for one in seen.found)
 
 
-@then(phrase("{label:Name} on {place:Place} has no header"))
+@then(phrase("{label:Name} on {place:Place} has no MQ header"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.headers": ""})
 
 
-@then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same headers"))
+@then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same kinds of MQ header"))
 def _(world: World, evidence: Evidence, label: str, place: Place, plain: str) -> None:
     usual = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, plain)), world.key(plain))
     headers = "a message without a delay" if usual is None else headers_of(usual)
