@@ -422,8 +422,8 @@ Feature: Messages to a topic after a restart or a kill of the broker
 
       @needs-virtual-time
       Examples:
-        | mode   | settled                                                    |
-        | client | "keeper" acknowledges the first delivery of message "heavy"   |
+        | mode   | settled                                                     |
+        | client | "keeper" acknowledges the first delivery of message "heavy" |
 
       @needs-local-transaction
       Examples:

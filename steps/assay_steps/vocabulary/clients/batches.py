@@ -117,8 +117,8 @@ def _(world: World, name: str) -> None:
 
 @when(
     phrase(
-        "{count:Number} times a batch of {size:Number} messages from {place:Place} is lost with {name:Name}, "
-        "and {other:Name} receives the redelivered messages"
+        "{count:Number} times, the connection of {name:Name} is lost during a batch of {size:Number} messages "
+        "from {place:Place}, and {other:Name} receives the redelivered messages"
     )
 )
 def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
