@@ -377,7 +377,7 @@ Feature: A batch is acknowledged as a whole
     @evidence
     Scenario: If the receiver's connection is lost 20 times, each message of its batches comes again at most once
       Given an empty queue
-      When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
+      When 20 times, the connection of "receiver" is lost during a batch of 3 messages from the queue, and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
       Then "after" sees "many1" to "many60" at most once
       And the number of marked redeliveries of "many1" to "many60" that "receiver" and "after" sees is recorded
@@ -403,7 +403,7 @@ Feature: A batch is acknowledged as a whole
     @kit
     Scenario: If the receiver's connection is lost 20 times, the redelivered messages of its batches are marked
       Given an empty queue
-      When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
+      When 20 times, the connection of "receiver" is lost during a batch of 3 messages from the queue, and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
       Then "after" sees "many1" to "many60" at most once
       And every redelivery of "many1" to "many60" that "receiver" and "after" sees is marked as redelivered
