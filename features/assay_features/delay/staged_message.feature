@@ -58,7 +58,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Given an empty queue
       And user "monitor" may browse the staging queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
-      Then user "monitor" sees "m1" on the staging queue with a new id, and its original one as correlation id
+      Then user "monitor" finds "m1" by browsing the staging queue, with a new message id, and its original message id as correlation id
 
     Scenario: Messages that are sent one right after the other are staged under different ids
       Given an empty queue

@@ -162,7 +162,9 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 
 
 @then(
-    phrase("user {user:Name} sees {label:Name} on {place:Place} with a new id, and its original one as correlation id")
+    phrase(
+        "user {user:Name} finds {label:Name} by browsing {place:Place}, with a new message id, and its original message id as correlation id"
+    )
 )
 def _(world: World, evidence: Evidence, user: str, label: str, place: Place) -> None:
     key = world.key(label)
