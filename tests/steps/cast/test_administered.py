@@ -75,13 +75,13 @@ CLAIMS = (
     (ARRIVED, '"m1" on the queue is as it was sent', None),
     (
         STAGED,
-        '"m1" on the staging queue has a new message id, and its original one as its correlation id',
+        '"m1" on the staging queue has a new message id, and its original message id as its correlation id',
         '"m1" on the staging queue is as it was sent',
     ),
     (
         ARRIVED,
         '"m1" on the queue has exactly the report options MQRO_DEAD_LETTER_Q',
-        '"m1" on the queue has a new message id, and its original one as its correlation id',
+        '"m1" on the queue has a new message id, and its original message id as its correlation id',
     ),
     (ARRIVED, '"m1" on the queue is persistent', '"m1" on the queue is non-persistent'),
     (ARRIVED, '"m1" on the queue has colour "red"', '"m1" on the queue has exactly the report options MQRO_COA'),

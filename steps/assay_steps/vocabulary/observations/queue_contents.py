@@ -153,7 +153,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
     evidence.claim("mentions", {"at": inspect_for(world, place, label), "field.report options": named})
 
 
-@then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
+@then(phrase("{label:Name} on {place:Place} has a new message id, and its original message id as its correlation id"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     event = event_of(inspect(world, place), world.key(label))
     original = _message_id(world, label)
