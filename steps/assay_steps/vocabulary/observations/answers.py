@@ -64,7 +64,7 @@ def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc | None = None) ->
     evidence.claim("refused-with", {"call": world.messages[label].call}, reason)
 
 
-@then(phrase("after its send, {label:Name} has a {setting:Setting} of {span:Duration}"))
+@then(phrase("after its send, {label:Name} has a {setting:Setting} of {span:Duration}, to within 200 ms"))
 def _(evidence: Evidence, world: World, label: str, setting: Setting, span: int) -> None:
     sent = world.messages[label]
     stamp = sent.answer.needed().fields["JMSTimestamp"]
