@@ -99,8 +99,8 @@ CLAIMS = (
     (NATIVE, 'putting "m1" is refused, or else the receiver sees it undelayed', 'sending "m1" is accepted'),
     (
         AGED,
-        '"m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second',
-        '"m1" on the queue has the remaining part of 40 s as its Expiry, in tenths of a second',
+        '"m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second',
+        '"m1" on the queue has the remaining part of 40 s as its Expiry, in tenths of a second, to within a second',
     ),
     (
         CONFIRMED,
@@ -226,7 +226,7 @@ Feature: Own
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 2 s and a time to live of 30 s
       {steps}
-      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second, to within a second
 """
 
 

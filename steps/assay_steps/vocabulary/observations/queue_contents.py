@@ -287,7 +287,7 @@ def _shown(world: World, sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(
     phrase(
-        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second"
+        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second, to within a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
