@@ -723,7 +723,7 @@ Feature: A delayed message is delivered once its delay is over
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
       When the producer sends message "slow"
-      Then message "slow" shows a JMSDeliveryTime of its send plus <delay>
+      Then message "slow" shows a JMSDeliveryTime of its send time plus <delay>
 
       Examples:
         | style      | delay |
@@ -739,7 +739,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent in session "work" to the queue with a delivery delay of 4 s
       And 3500 ms have passed since "slow" was sent
       And session "work" is committed
-      Then the receiver sees "slow" with a JMSDeliveryTime of its send plus 4 s
+      Then the receiver sees "slow" with a JMSDeliveryTime of its send time plus 4 s
 
     @needs-topic
     Scenario: A publication whose delay ended before the commit comes at the commit

@@ -22,13 +22,13 @@ def _(world: World, evidence: Evidence, delay: int, label: str = "message", name
     evidence.claim("not-before", {"kid": sent.key, "call": sent.call, "actors": name}, {"delay_ms": delay})
 
 
-@then(phrase("message {label:Name} shows a JMSDeliveryTime of its send plus {delay:Duration}"))
+@then(phrase("message {label:Name} shows a JMSDeliveryTime of its send time plus {delay:Duration}"))
 def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     shown = {"at": world.recorder.returned(world.messages[label].call), "field": _DUE}
     evidence.claim("in-range", shown, _due_ms(world, label, delay))
 
 
-@then(phrase("the receiver sees {label:Name} with a JMSDeliveryTime of its send plus {delay:Duration}"))
+@then(phrase("the receiver sees {label:Name} with a JMSDeliveryTime of its send time plus {delay:Duration}"))
 def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
     sent = world.messages[label]
     world.observe((RECEIVER,), (sent.key,), due_in_ms=world.left_ms(label, delay))
