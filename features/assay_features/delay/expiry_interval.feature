@@ -132,7 +132,7 @@ Feature: The delay counts as part of the expiry interval
       And the queue has been altered to PUT(DISABLED)
       Then the staging queue holds "m1"
       And a report on "m1" with feedback MQFB_EXPIRATION and <data> is on queue "replies"
-      And the report on "m1" on queue "replies" has no staging header, as the undelayed "plain" on the queue has none
+      And the report on "m1" on queue "replies" has no header of the staged message that the undelayed "plain" on the queue lacks
       Examples:
         | option                         | data                            |
         | MQRO_EXPIRATION                | no data                         |
@@ -213,7 +213,7 @@ Feature: The delay counts as part of the expiry interval
       And 8 s pass
       And queue manager "A" is started again
       Then a report on "m1" with feedback MQFB_EXPIRATION and the first 100 bytes of its body is on queue "replies"
-      And the report on "m1" on queue "replies" has no staging header, as the undelayed "plain" on the queue has none
+      And the report on "m1" on queue "replies" has no header of the staged message that the undelayed "plain" on the queue lacks
       And queue "replies" holds 1 report
 
     @needs-topic @needs-durable-subscription
