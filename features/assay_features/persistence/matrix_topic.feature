@@ -75,7 +75,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "old" is inactive
       When message "m1" is sent to the topic
       And the broker is restarted
-      And a durable subscriber "new" comes to the topic
+      And a durable subscriber "new" subscribes to the topic
       And subscriber "new" goes away
       And message "m2" is sent to the topic
       And the broker is restarted
@@ -682,7 +682,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When subscriber "former" <ended>
       And message "heavy" is sent to the topic
       And the broker <event>
-      And a <new> subscriber "new" comes to the topic
+      And a <new> subscriber "new" subscribes to the topic
       And message "later" is sent to the topic
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" and "later" exactly once
@@ -1033,7 +1033,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "heavy" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "heavy"
@@ -1044,7 +1044,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
       When message "heavy" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "heavy"
@@ -1056,7 +1056,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "keeper" is inactive
       When message "red" is sent to topic "sport/football/results" with property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
-      And a non-durable subscriber "late" comes to topic "sport/#"
+      And a non-durable subscriber "late" subscribes to topic "sport/#"
       And message "after" is sent to topic "sport/football/results" with property colour = "red"
       Then "live" sees "red", "after" exactly once
       And "live" never sees "blue"
@@ -1123,7 +1123,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And message "retained" is sent to the topic with the retain option and delivery mode non-persistent
       And 1 s pass
       And the broker <event>
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "replaced"
@@ -1187,7 +1187,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "keeper" is inactive
       When message "earlier" is sent to the topic with delivery mode <mode>
       And the broker <event>
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "earlier"
@@ -1642,7 +1642,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic with delivery mode non-persistent
       Then "late" sees "after" exactly once
       And "late" never sees "light"
@@ -1653,7 +1653,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
       When message "light" is sent to the topic with delivery mode non-persistent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic with delivery mode non-persistent
       Then "late" sees "after" exactly once
       And "late" never sees "light"
@@ -1663,7 +1663,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
-      And a non-durable subscriber "late" comes to topic "sport/+/results"
+      And a non-durable subscriber "late" subscribes to topic "sport/+/results"
       And message "after" is sent to topic "sport/tennis/results" with delivery mode non-persistent and property colour = "red"
       Then "live" sees "red", "after" exactly once
       And "live" never sees "blue"
@@ -1696,7 +1696,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario: A non-durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1706,7 +1706,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       When message "unheard" is sent to the topic
       And the broker is restarted
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1715,7 +1715,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario: A durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1724,7 +1724,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario Outline: A <kind> subscriber to several topics does not get a message that matched no subscription when it was sent
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
-      And a <kind> subscriber "late" comes to topic "sport/#"
+      And a <kind> subscriber "late" subscribes to topic "sport/#"
       And message "after" is sent to topic "sport/football/results"
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1743,7 +1743,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And session "work" is committed
       And message "undone" is sent in session "work" to the topic
       And session "work" is rolled back
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent in session "work" to the topic
       And session "work" is committed
       Then "late" sees "after" exactly once

@@ -222,7 +222,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And 2 s pass
       And the application of "s" fails
       And subscriber "s" comes back
-      And subscriber "later", of the same client as "s", comes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "later", of the same client as "s", subscribes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
       And message "control" is sent to topic "one" with quality of service at-least-once
       And message "end" is sent to topic "two" with quality of service at-least-once
       Then "s" sees "control" exactly once

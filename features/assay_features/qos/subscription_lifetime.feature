@@ -181,7 +181,7 @@ Feature: A subscription exists for its time to live after its application has di
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
       And subscriber "former" comes back 8 s after it left
-      And subscriber "again", of the same client as "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "again", of the same client as "former", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       And message "n1" is sent to topic "one" with the durable header true
       And message "n2" is sent to topic "two" with the durable header true
       Then "former" sees "n1" exactly once
@@ -272,7 +272,7 @@ Feature: A subscription exists for its time to live after its application has di
       And the connection of "one" is <ended>
       And message "missed" is sent to topic "two" with the durable header true
       And subscriber "one" comes back
-      And subscriber "again", of the same client as "one", comes to topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "again", of the same client as "one", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for 1 h
       Then "again" sees "missed" exactly once
       And "again" never sees "m1"
 
@@ -298,7 +298,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "left" tries to unsubscribe
       And message "missed" is sent to the topic with the durable header true
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       And message "after" is sent to the topic with the durable header true
       Then "right" sees "after" exactly once
       And "right" never sees "missed"
@@ -478,7 +478,7 @@ Feature: A subscription exists for its time to live after its application has di
       When the connection of "left" is lost
       And message "missed" is sent to the topic with <header>
       And <while> pass
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And <past> pass
       And message "late" is sent to the topic with the durable header true
       Then "right" sees "missed" exactly once
@@ -708,7 +708,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is closed
       And the broker's store refuses the next write
-      And subscriber "lasting" tries to come to the topic with quality of service at-least-once and a subscription that lives for 1 d
+      And subscriber "lasting" tries to subscribe to the topic with quality of service at-least-once and a subscription that lives for 1 d
       Then it is refused
       When 30 s pass
       Then no subscription to the topic remains
@@ -1033,7 +1033,7 @@ Feature: A subscription exists for its time to live after its application has di
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
       And subscriber "former" comes back 10 s after it left
-      And subscriber "again", of the same client as "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "again", of the same client as "former", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       And message "n1" is sent to topic "one" with the durable header true
       And message "n2" is sent to topic "two" with the durable header true
       Then "former" sees "n1" exactly once

@@ -57,19 +57,21 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
 
 
 @given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms}"))
-@when(phrase("subscriber {name:Name} comes to {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name} subscribes to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.play(name, role_of(world, name, place, terms)).needed().listen(Script()).needed()
 
 
-@when(phrase("subscriber {name:Name} tries to come to {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name} tries to subscribe to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     answer = world.play(name, role_of(world, name, place, terms))
     world.last = Answer(answer.ref, answer.outcome)
 
 
 @given(phrase("subscriber {name:Name}, of the same client as {other:Name}, on {place:Place} with {terms:Terms}"))
-@when(phrase("subscriber {name:Name}, of the same client as {other:Name}, comes to {place:Place} with {terms:Terms}"))
+@when(
+    phrase("subscriber {name:Name}, of the same client as {other:Name}, subscribes to {place:Place} with {terms:Terms}")
+)
 def _(world: World, name: str, other: str, place: Place, terms: Terms) -> None:
     role = role_of(world, name, place, terms)
     session = world.consumers[other].session
