@@ -157,7 +157,8 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
 
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and every connection is cut during the send"
+        "message {label:Name} is sent to {place:Place} with {options:Options} and every connection"
+        " is cut during the send"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:

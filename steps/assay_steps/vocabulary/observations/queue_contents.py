@@ -163,7 +163,8 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 
 @then(
     phrase(
-        "user {user:Name} finds {label:Name} by browsing {place:Place}, with a new message id, and its original message id as correlation id"
+        "user {user:Name} finds {label:Name} by browsing {place:Place}, with a new message id, and"
+        " its original message id as correlation id"
     )
 )
 def _(world: World, evidence: Evidence, user: str, label: str, place: Place) -> None:
@@ -287,7 +288,8 @@ def _shown(world: World, sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(
     phrase(
-        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second, to within a second"
+        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in"
+        " tenths of a second, to within a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:

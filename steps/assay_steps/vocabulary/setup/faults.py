@@ -177,7 +177,8 @@ def _send_and_kill(
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed just after it answers"))
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed just after it answers"
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is"
+        " killed just after it answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
