@@ -44,7 +44,7 @@ REFUSED = "When the staging queue is altered to MAXDEPTH(-1)"
 DELETED = (
     "Given a queue with MAXDEPTH(5)|Given the queue manager is altered to CUSTOM('ONUSE(NO)')|When the queue is deleted"
 )
-SECURED = "Given a queue with MAXDEPTH(5)|Given the queue is withheld from ordinary users"
+SECURED = "Given a queue with MAXDEPTH(5)|Given ordinary users lose their authority for the queue"
 POINTED = (
     'Given a queue with MAXDEPTH(5)|Given a queue "new" with MAXDEPTH(5)'
     '|Given an alias "front" for the queue with DEFPRTY(7)|Given receiver "r" on queue "new"'

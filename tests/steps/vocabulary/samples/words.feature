@@ -129,14 +129,14 @@ Feature: Sentences of steps that the kit's own features do not use
       Then queue "dlq" holds "m1"
     Scenario: A user may put to a queue that ordinary users may not use
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       When user "alice" is allowed to put to the queue
       And user "alice" sends message "m1" to the queue
       Then the queue holds "m1"
     Scenario: The send of a user without authority is refused
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue
       Then it is refused as a security error
     @needs-delivery-delay
