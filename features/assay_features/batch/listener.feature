@@ -84,7 +84,7 @@ Feature: A consumer can have a listener that receives batches
       And 5 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 500 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:

@@ -10,7 +10,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 500 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:
@@ -30,7 +30,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 1000 within 2 s
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most 1000 messages
 
       Examples:
@@ -43,7 +43,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       And the receiver takes batches of at most <size> within 500 ms
       When <count> messages are sent to the queue
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:
@@ -371,7 +371,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 25 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within <timeout>
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the number of messages in each of the receiver's batches of at most 10 is recorded
 
       Examples:
@@ -385,7 +385,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 5 s
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver receives 3 batches of exactly <size> messages
 
       Examples:
@@ -405,7 +405,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 30 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within 0 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver receives 3 batches of exactly 10 messages
 
     @kit @judges-client

@@ -72,7 +72,7 @@ Feature: The rules for single messages apply to batches
       And message "last" is sent to the queue
       Then the receiver waits for 3 s and does not see "last"
       When the receiver's connection is started
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver sees "last" exactly once
       And the receiver's batches hold at most 4 messages
 

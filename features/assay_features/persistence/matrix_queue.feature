@@ -686,7 +686,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Given an empty queue
       When several messages are sent to the queue one at a time, and the broker is killed just after each answer
       And a receiver starts to wait on the queue
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
 
     @needs-kill-at-answer
     Scenario: A kill right after the answer to a producer's third send loses none of its three messages

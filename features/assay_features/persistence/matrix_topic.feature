@@ -288,8 +288,8 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When several messages are sent to the topic one at a time, and the broker is killed just after each answer
       And subscriber "first" comes back
       And subscriber "second" comes back
-      Then "first" sees each of the many messages exactly once
-      And "second" sees each of the many messages exactly once
+      Then "first" sees each of these messages exactly once
+      And "second" sees each of these messages exactly once
 
     @evidence @needs-flush-trace
     Scenario: Both durable copies are flushed before the answer to the send

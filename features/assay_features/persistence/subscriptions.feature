@@ -1822,7 +1822,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
       Then "picky" sees "red1" to "red2" exactly once
       When receiver "second" starts to wait on the queue
-      Then "second" sees each of the many messages exactly once
+      Then "second" sees each of these messages exactly once
       And "second" never sees "red1" to "red2"
 
     @needs-selector

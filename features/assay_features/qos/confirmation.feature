@@ -571,7 +571,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       And subscriber "s" starts to receive and acknowledges each
-      Then "s" sees each of the many messages exactly once
+      Then "s" sees each of these messages exactly once
 
     @evidence
     Scenario: Further messages come after the application has acknowledged as many messages as the client's credit
@@ -579,10 +579,10 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       And 5 s pass
-      And "s" acknowledges each of the many messages that it has seen
+      And "s" acknowledges each of these messages that it has seen
       And 5 s pass
-      And "s" acknowledges each of the many messages that it has seen
-      Then "s" sees each of the many messages exactly once
+      And "s" acknowledges each of these messages that it has seen
+      Then "s" sees each of these messages exactly once
 
     @kit @needs-cut
     Scenario: Messages that the application did not get before the cut come once

@@ -126,7 +126,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
-      Then "once" sees each of the many messages exactly once
+      Then "once" sees each of these messages exactly once
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
     Scenario: A message that was sent to one non-durable sharer of a pattern does not go to another

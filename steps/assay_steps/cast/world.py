@@ -72,7 +72,7 @@ class World(Waiting):
         evidence: Records the scenario's claims.
         limits: The time limits.
         faces: The instance's clients, and the choice of the client that runs the scenario.
-        rounds: The number of messages of a step that sends "many messages" and kills the broker after each; small on a
+        rounds: The number of messages of a step that sends "several messages" and kills the broker after each; small on a
             real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
         lacks: The capabilities that the pair lacks.

@@ -100,7 +100,7 @@ def _(world: World, name: str, label: str) -> None:
     _acknowledge(world, name, label, -1).needed()
 
 
-@when(phrase("{name:Name} acknowledges each of the many messages that it has seen"))
+@when(phrase("{name:Name} acknowledges each of these messages that it has seen"))
 def _(world: World, name: str) -> None:
     for label in world.many:
         _acknowledge(world, name, label, -1).needed()

@@ -119,8 +119,8 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> N
     evidence.claim("redelivered", {"kids": listed(keys), "actors": name}, {"times": 2, "flagged": 0})
 
 
-@then(phrase("the receiver sees each of the many messages exactly once"))
-@then(phrase("{name:Name} sees each of the many messages exactly once"))
+@then(phrase("the receiver sees each of these messages exactly once"))
+@then(phrase("{name:Name} sees each of these messages exactly once"))
 def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
     _exactly(world, evidence, (name,), world.many, 1)
 

@@ -19,7 +19,7 @@ Feature: Sentences of steps that the kit's own features do not use
       Given an empty queue
       When 2 messages are sent to the queue with priority 7
       And a receiver connects to the queue
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
     Scenario: A receiver gets only the messages that it selects
       Given an empty queue
       And receiver "red" on the queue for messages with "colour = 'red'"
