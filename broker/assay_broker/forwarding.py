@@ -141,7 +141,7 @@ class Forwarder:
                 durability=command.durability,
                 name=command.name,
                 shared=command.shared,
-                everybodys=command.everybodys,
+                is_global=command.is_global,
                 settled=command.settled,
                 session=command.session,
                 timeout_ms=command.timeout_ms,
@@ -224,7 +224,7 @@ class Forwarder:
         self._handle(commands.Backout(self._number, command.token, command.unit))
 
     def _unsubscribe(self, command: driver.Unsubscribe) -> None:
-        self._handle(commands.Unsubscribe(self._number, command.token, command.name, everybodys=command.everybodys))
+        self._handle(commands.Unsubscribe(self._number, command.token, command.name, is_global=command.is_global))
 
     def _cancel(self, command: driver.Cancel) -> None:
         self._handle(commands.Cancel(self._number, command.token, command.message_id))

@@ -113,7 +113,7 @@ def test_the_scenario_of_a_cell_has_the_holder_of_the_cell(row: Row) -> None:
         "durable active": ("a durable subscriber",),
         "durable inactive": ("a durable subscriber", "is inactive"),
         "non-durable active": ("a non-durable subscriber",),
-        "non-durable later": ("a non-durable subscriber", "comes to the topic"),
+        "non-durable later": ("a non-durable subscriber", "subscribes to the topic"),
     }[row.holder]
     (text,) = {one.text for one in written() if covers(one, row)}
     assert all(word in text for word in words)

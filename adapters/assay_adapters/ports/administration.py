@@ -79,17 +79,25 @@ class Authorise(Struct, frozen=True, tag=True):
 
 
 QUEUE_MANAGER = "queue manager"
-"""The component that `Start` and `Stop` can name: a queue manager, as one member of the instance."""
+"""The only component that `Start` and `Stop` can name: one queue manager of the instance."""
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Change: start a component (`QUEUE_MANAGER`) of the call's `member`; no effect on a component that runs."""
+    """Change: start the queue manager that the call names as its `member`; a running queue manager keeps running.
+
+    Args:
+        what: The kind of component to start: `QUEUE_MANAGER`.
+    """
 
     what: str
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Change: stop a component (`QUEUE_MANAGER`) of the call's `member`, until `Start`."""
+    """Change: stop the queue manager that the call names as its `member`; it stays stopped until `Start`.
+
+    Args:
+        what: The kind of component to stop: `QUEUE_MANAGER`.
+    """
 
     what: str
 

@@ -71,7 +71,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         durability: The kind of subscription.
         name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
         shared: Whether several receivers may share the subscription.
-        everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
+        is_global: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         settled: Whether the queue manager sends deliveries settled (at most once).
         session: The session of the connection to which the receiver belongs; None if unknown. A session's receivers can
             get messages that the session's unit of work has not committed yet (DD-25).
@@ -88,7 +88,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
-    everybodys: bool = False
+    is_global: bool = False
     settled: bool = False
     session: int | None = None
     timeout_ms: int | None = None
@@ -253,13 +253,13 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     """Remove a durable subscription of the connection's client id, or a shared one that belongs to no client id.
 
     Args:
-        everybodys: Whether the subscription is shared and belongs to no client id.
+        is_global: Whether the subscription is shared and belongs to no client id.
     """
 
     connection: int
     token: int | None
     name: str
-    everybodys: bool = False
+    is_global: bool = False
 
 
 class FindSubscription(Struct, frozen=True, tag=True):
@@ -268,13 +268,13 @@ class FindSubscription(Struct, frozen=True, tag=True):
     The value of the answer is a tuple with the subscription's `Terms`.
 
     Args:
-        everybodys: Whether the subscription is shared and belongs to no client id.
+        is_global: Whether the subscription is shared and belongs to no client id.
     """
 
     connection: int
     token: int | None
     name: str
-    everybodys: bool = False
+    is_global: bool = False
 
 
 class DeleteTemporary(Struct, frozen=True, tag=True):

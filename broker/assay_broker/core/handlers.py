@@ -221,7 +221,7 @@ def _unsubscribe(state: State, turn: Turn, command: commands.Unsubscribe) -> Non
 
 def _find_subscription(state: State, turn: Turn, command: commands.FindSubscription) -> None:
     connection = state.connections.get(command.connection)
-    found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
+    found = find_subscription(state, connection, command.name, is_global=command.is_global)
     turn.answer(command.connection, command.token, value=(found.terms,), gate=state.gate(found.batch))
 
 

@@ -121,7 +121,7 @@ class _Dispatcher:
 
     async def _answered(self, request: Request, operation: Operation) -> Response:
         user = ""
-        if not operation.everybodys:
+        if not operation.without_login:
             user = await self._authenticator.user(request)
             if operation.method != "GET":
                 self._authenticator.check_token(request)

@@ -212,7 +212,7 @@ def unsubscribe(context: SessionContext, frame: Frame) -> None:
         _end(context, found, None if removes else receipt)
     if removes:
         context.ask(
-            partial(context.answered, receipt), commands.Unsubscribe, str(named.name), everybodys=named.everybodys
+            partial(context.answered, receipt), commands.Unsubscribe, str(named.name), is_global=named.is_global
         )
 
 

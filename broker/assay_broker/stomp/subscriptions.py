@@ -42,7 +42,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         durability: The kind of subscription on a topic.
         name: The subscription's name; None for no name.
         shared: Whether several clients share the subscription.
-        everybodys: Whether the subscription belongs to no client id.
+        is_global: Whether the subscription belongs to no client id.
         browse: Whether the subscription is a browser: it gets copies of the messages on the queue, then an end mark.
         window: The most messages of the subscription that the client has not settled.
         credit: How many messages the server may send before the client grants more; None for a subscription with a
@@ -58,7 +58,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
-    everybodys: bool = False
+    is_global: bool = False
     browse: bool = False
     window: int = 1_000
     credit: int | None = None
@@ -79,7 +79,7 @@ class Described(Struct, frozen=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
-    everybodys: bool = False
+    is_global: bool = False
 
 
 def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool) -> Described:
@@ -97,12 +97,12 @@ def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool)
     name = next((headers[one] for one in _NAMES if headers.get(one)), None)
     if name is not None:
         shared = headers.get("shared") == "true"
-        return Described(Durability.DURABLE, name, shared, everybodys=shared and not has_client_id)
+        return Described(Durability.DURABLE, name, shared, is_global=shared and not has_client_id)
     if headers.get("durable") == "true":
-        return Described(Durability.DURABLE, headers.get("x-queue-name") or identity, shared=True, everybodys=True)
+        return Described(Durability.DURABLE, headers.get("x-queue-name") or identity, shared=True, is_global=True)
     name = headers.get("shared-subscription-name")
     if name:
-        return Described(Durability.NON_DURABLE, name, shared=True, everybodys=not has_client_id)
+        return Described(Durability.NON_DURABLE, name, shared=True, is_global=not has_client_id)
     return Described()
 
 
@@ -137,7 +137,7 @@ def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int
         durability=named.durability,
         name=named.name,
         shared=named.shared,
-        everybodys=named.everybodys,
+        is_global=named.is_global,
         browse=is_queue and headers.get("browser") == "true",
         window=_window(headers, window, most) if credit is None else most,
         credit=credit,
@@ -277,7 +277,7 @@ class Subscription:
             durability=plan.durability,
             name=plan.name,
             shared=plan.shared,
-            everybodys=plan.everybodys,
+            is_global=plan.is_global,
             settled=self.settled,
             adopt=True,
         )

@@ -69,7 +69,7 @@ Feature: A batch is acknowledged as a whole
       When the receiver starts to take batches of at most 10 within 1 s
       And the connection of "receiver" has been lost
       And receiver "after" starts to wait on the queue
-      Then all or none of the batch of "<label>" comes to "after"
+      Then "after" sees all messages of the batch of "<label>", or none
 
       Examples:
         | label |
@@ -377,7 +377,7 @@ Feature: A batch is acknowledged as a whole
     @evidence
     Scenario: If the receiver's connection is lost 20 times, each message of its batches comes again at most once
       Given an empty queue
-      When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
+      When 20 times, the connection of "receiver" is lost during a batch of 3 messages from the queue, and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
       Then "after" sees "many1" to "many60" at most once
       And the number of marked redeliveries of "many1" to "many60" that "receiver" and "after" sees is recorded
@@ -403,7 +403,7 @@ Feature: A batch is acknowledged as a whole
     @kit
     Scenario: If the receiver's connection is lost 20 times, messages that come again are marked as redelivered
       Given an empty queue
-      When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
+      When 20 times, the connection of "receiver" is lost during a batch of 3 messages from the queue, and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
       Then "after" sees "many1" to "many60" at most once
       And every redelivery of "many1" to "many60" that "receiver" and "after" sees is marked as redelivered
@@ -487,7 +487,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 2 within 500 ms
       When "receiver" has seen "m1" to "m6"
       And the broker's store refuses the next write
-      And "receiver" acknowledges message "m6" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m6"
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
@@ -501,7 +501,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 2 within 500 ms
       When "receiver" has seen "m1" to "m6"
       And the broker's store refuses the next write
-      And "receiver" acknowledges message "m6" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m6"
       Then "receiver" sees "m1" to "m6" again
       When "receiver" acknowledges message "m6"
       And "receiver"'s connection is closed
@@ -767,7 +767,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 3 within 500 ms
       When "receiver" has seen "m1" to "m3"
       And <event>
-      And "receiver" acknowledges message "m2" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m2"
       Then it is accepted
 
       Examples:
@@ -786,7 +786,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 3 within 500 ms
       When "receiver" has seen "m1"
       And "receiver" is closed
-      And "receiver" acknowledges message "m1" as it first saw it
+      And "receiver" acknowledges the first delivery of message "m1"
       Then it is accepted
       When "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue

@@ -84,7 +84,7 @@ Feature: A consumer can have a listener that receives batches
       And 5 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 500 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:
@@ -104,7 +104,7 @@ Feature: A consumer can have a listener that receives batches
 
     @kit
     Scenario: If a batch listener is set again while a batch is being filled, the second timeout applies to the messages
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -112,16 +112,16 @@ Feature: A consumer can have a listener that receives batches
       And 1 s pass
       And the receiver starts to take batches of at most 10 within 500 ms
       Then the receiver sees "m1" to "m3" exactly once
-      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario Outline: A batch timeout of <timeout> is counted in milliseconds
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When a batch listener of size 5 and timeout <timeout> ms is set on "receiver"
       And a message is sent to the queue
       Then the receiver sees the message exactly once
-      And each batch of at most 5 reaches the receiver at most <timeout> ms after its first message could be delivered
+      And each batch of at most 5 reaches the receiver at most <timeout> ms after its first message could be delivered, with a tolerance
 
       Examples:
         | timeout |

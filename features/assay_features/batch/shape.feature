@@ -10,7 +10,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 500 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:
@@ -30,7 +30,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 1000 within 2 s
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most 1000 messages
 
       Examples:
@@ -54,7 +54,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       And the receiver takes batches of at most <size> within 500 ms
       When <count> messages are sent to the queue
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver's batches hold at most <size> messages
 
       Examples:
@@ -138,13 +138,13 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
     unbatched message.
 
     Scenario: Messages at short intervals do not postpone the deadline of their batch
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 100 within 500 ms
       When messages "m1" to "m9" are sent to the queue at intervals of 300 ms
       Then the receiver sees "m1" to "m9" exactly once
-      And each batch of at most 100 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 100 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     @kit @needs-virtual-time
     Scenario Outline: With messages at short intervals and a timeout of <timeout>, each batch comes by its deadline, to the millisecond
@@ -163,13 +163,13 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 40 ms   |
 
     Scenario Outline: With a batch timeout of <timeout>, a single message comes in time
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within <timeout>
       When a message is sent to the queue
       Then the receiver sees the message exactly once
-      And each batch of at most 10 reaches the receiver at most <timeout> after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most <timeout> after its first message could be delivered, with a tolerance
 
       Examples:
         | timeout |
@@ -179,17 +179,17 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2 s     |
 
     Scenario: With a batch timeout of 0, the waiting messages come at once
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within 0 ms
       Then the receiver sees "m1" to "m3" exactly once
-      And each batch of at most 10 reaches the receiver at most 0 ms after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most 0 ms after its first message could be delivered, with a tolerance
 
     @evidence
     Scenario: A full batch does not wait for its deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
@@ -198,7 +198,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario: A full batch of messages that are already on the queue does not wait for its deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -207,7 +207,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario Outline: A full batch of <size> does not wait for its deadline
-      Given it has been measured how long the delivery of a queue of <size> takes without batches
+      Given the time of an unbatched delivery of <size> queued messages has been measured
       And an empty queue
       And <size> messages are sent to the queue
       And a receiver on the queue
@@ -237,7 +237,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    |
 
     Scenario: Each of several batches of a receiver has its own deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -247,10 +247,10 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 2 s pass
       And message "m6" is sent to the queue
       Then the receiver sees "m1" to "m6" exactly once
-      And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario: If the callback fails for a batch that is not full, the batch comes again, and a later message comes, too
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
@@ -261,13 +261,13 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And every message of the failed batch comes to the receiver again
 
     Scenario: The messages that remain after the full batches come by their deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 2 within 500 ms
       Then the receiver sees "m1" to "m5" exactly once
-      And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     @evidence
     Scenario Outline: If a connection is stopped for <span>, its unfinished batch comes within 2 s after the start
@@ -280,8 +280,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver's connection is stopped
       And <span> pass
       And the receiver's connection is started
-      Then the receiver sees "m1" within 2 s after its connection was started
-      And the receiver sees "m3" within 2 s after its connection was started
+      Then the receiver sees "m1" within 2 s after its connection was started, with a tolerance of a second
+      And the receiver sees "m3" within 2 s after its connection was started, with a tolerance of a second
       And the receiver sees "m1" to "m3" exactly once
 
       Examples:
@@ -291,7 +291,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence @needs-time-to-live
     Scenario: A message that expires before its batch is full does not postpone the deadline of the other messages
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 5 s
@@ -300,25 +300,25 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 3 s pass
       And message "m2" is sent to the queue
       Then the receiver sees "m1" to "m2" exactly once
-      And each batch of at most 3 reaches the receiver at most 5 s after its first message could be delivered
+      And each batch of at most 3 reaches the receiver at most 5 s after its first message could be delivered, with a tolerance
 
     Scenario: Messages that wait during a callback are delivered within the timeout after the callback
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 500 ms and works 1 s on each
       Then the receiver sees "m1" to "m5" exactly once
-      And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario Outline: With a timeout of 0, the remaining messages come at once after the callbacks of full batches (<count> messages)
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "<last>" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 0 ms and works 1 s on each
       Then the receiver sees "m1" to "<last>" exactly once
-      And each batch of at most 3 reaches the receiver at most 0 ms after its first message could be delivered
+      And each batch of at most 3 reaches the receiver at most 0 ms after its first message could be delivered, with a tolerance
 
       Examples:
         | count | last |
@@ -328,7 +328,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @needs-local-transaction
     Scenario: With a timeout of 0, the last messages of a committed transaction come at once after full batches
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 0 ms
@@ -340,11 +340,11 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And message "m5" is sent in session "work" to the queue
       And session "work" is committed
       Then the receiver sees "m1" to "m5" exactly once
-      And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered
+      And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered, with a tolerance
 
     @kit
     Scenario: When a listener is removed, the messages of its unfinished batch come by the next listener's deadline
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 600000 ms is set on "receiver"
@@ -353,11 +353,11 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the batch listener of "receiver" is removed
       And a batch listener of size 10 and timeout 500 ms is set on "receiver"
       Then the receiver sees "m1" to "m3" exactly once
-      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     @evidence
     Scenario: Closing a receiver with an unfinished batch does not postpone the deadline of another receiver's batch
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -369,7 +369,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And messages "b1" to "b2" are sent to queue "two"
       And "other" is closed
       Then the receiver sees "b1" to "b2" exactly once
-      And each batch of at most 10 reaches the receiver at most 2 s after its first message could be delivered
+      And each batch of at most 10 reaches the receiver at most 2 s after its first message could be delivered, with a tolerance
 
   @BT-06 @needs-batch-listener
   Rule: Within size and timeout, a batch is as large as possible
@@ -381,7 +381,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 25 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within <timeout>
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the number of messages in each of the receiver's batches of at most 10 is recorded
 
       Examples:
@@ -395,7 +395,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <count> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 5 s
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver receives 3 batches of exactly <size> messages
 
       Examples:
@@ -415,7 +415,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And 30 messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within 0 ms
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver receives 3 batches of exactly 10 messages
 
     @kit @judges-client

@@ -21,14 +21,14 @@ Feature: The rules for single messages apply to batches
 
     @needs-delivery-delay
     Scenario: A batch does not wait longer than the batch timeout for a delayed message
-      Given it has been measured how long the delivery of an unbatched message takes
+      Given the time of an unbatched delivery has been measured
       And an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms
       When message "delayed" is sent to the queue with a delivery delay of 3 s
       And message "prompt" is sent to the queue
       Then the receiver sees "prompt" exactly once
-      And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered
+      And each batch of at most 2 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     @needs-time-to-live
     Scenario: A message that has expired on the queue is in no batch
@@ -70,9 +70,9 @@ Feature: The rules for single messages apply to batches
       When the receiver's connection is stopped
       And <count> messages are sent to the queue
       And message "last" is sent to the queue
-      Then the receiver sees nothing of "last" for 3 s
+      Then the receiver waits for 3 s and does not see "last"
       When the receiver's connection is started
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
       And the receiver sees "last" exactly once
       And the receiver's batches hold at most 4 messages
 
@@ -99,7 +99,7 @@ Feature: The rules for single messages apply to batches
       And the receiver takes batches of at most 5 within 2 s
       When messages "m1" to "m3" are sent to the queue
       And the receiver's connection is stopped
-      Then the receiver sees nothing of "m3" for 4 s
+      Then the receiver waits for 4 s and does not see "m3"
       When messages "m4" to "m6" are sent to the queue
       And the receiver's connection is started
       Then the receiver sees "m1" to "m6" exactly once

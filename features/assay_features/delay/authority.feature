@@ -9,13 +9,13 @@ Feature: The broker checks authority for the target of a delayed message at the 
 
     Scenario: A delayed send by a user without authority to put to the target fails
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
     Scenario Outline: A user who may only <right> the target cannot send a delayed message to it
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may <right> the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
@@ -27,14 +27,14 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence @own-instance
     Scenario: Authority to put to the staging queue does not replace authority to put to the target
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the staging queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
     Scenario: A delayed send fails if only another user has authority to put to the target
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "bob" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
@@ -42,8 +42,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence @own-instance
     Scenario: A delayed message is delivered if its sender has authority on the target but not on the staging queue
       Given an empty queue
-      And the queue is withheld from ordinary users
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
+      And ordinary users lose their authority for the staging queue
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is accepted
@@ -53,8 +53,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: A delayed publication by a user without authority to publish to the topic fails
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
@@ -62,9 +62,9 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: A delayed publication is delivered if its sender has authority on the topic but not on the staging queue
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
+      And ordinary users lose their authority for the staging queue
       And user "alice" may publish to the topic
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is accepted
@@ -73,7 +73,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @needs-non-persistent
     Scenario: A non-persistent delayed send by a user without authority to put to the target fails
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused to a user who lacks authority
 
@@ -82,8 +82,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
       Given a queue with MAXDEPTH(10)
       And an alias "open" for the queue
       And an alias "closed" for the queue
-      And the queue is withheld from ordinary users
-      And alias "closed" is withheld from ordinary users
+      And ordinary users lose their authority for the queue
+      And ordinary users lose their authority for alias "closed"
       And user "alice" may put to alias "open"
       When user "alice" sends message "m1" to alias "closed" with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
@@ -94,7 +94,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @control
     Scenario: A delayed message is delivered if its sender has authority on the target
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is accepted
@@ -104,8 +104,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: A delayed publication is delivered if its sender has authority on the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       And user "alice" may publish to the topic
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is accepted
@@ -114,15 +114,15 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @needs-topic @own-instance
     Scenario: A user who may only subscribe to the topic cannot send a delayed publication to it
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       And user "alice" may subscribe to the topic
       When user "alice" sends message "news" to the topic with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
 
     Scenario: A user without authority on the queue cannot send a delayed message through a producer without a destination
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       And session "work" in auto mode on connection "hers"
       And producer "any" of session "work" without a destination
@@ -133,8 +133,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @needs-topic @own-instance
     Scenario: A user without authority on the topic cannot send a delayed publication through a producer without a destination
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       And a connection "hers" of user "alice"
       And session "work" in auto mode on connection "hers"
       And producer "any" of session "work" without a destination
@@ -145,7 +145,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @needs-local-transaction
     Scenario: In a unit of work, a user without authority cannot send a delayed message through a producer without a destination
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       And session "work" in transacted mode on connection "hers"
       And producer "any" of session "work" without a destination
@@ -155,7 +155,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
 
     Scenario: Authority that a user gets after a refused send counts for the user's next send
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused to a user who lacks authority
       When user "alice" is allowed to put to the queue
@@ -166,7 +166,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence
     Scenario Outline: After the broker <event>, a delayed send still needs authority to put to the target
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       And user "carol" may browse the queue
       When the broker <event>
@@ -193,7 +193,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
       IBM MQ checks it when a queue is opened.  Our broker checks it at each send, so that a revocation counts at once.
 
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       And a connection "hers" of user "alice"
       And session "work" in <ack> mode on connection "hers"
@@ -213,8 +213,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @kit @needs-topic @own-instance
     Scenario: At each send to a topic, our broker checks again whether the user may publish to the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       And user "alice" may publish to the topic
       And a connection "hers" of user "alice"
       And session "work" in auto mode on connection "hers"
@@ -229,25 +229,25 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence
     Scenario: A message that was refused for lack of authority is not staged
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And an empty queue "other"
       When message "control" is sent to queue "other" with a delivery delay of 1 h
       And user "alice" sends message "m1" to the queue with a delivery delay of 1 h
       Then it is refused to a user who lacks authority
       And the staging queue holds "control"
-      And the staging queue does not show "m1"
+      And inspecting or browsing the staging queue does not show "m1"
 
     @kit
     Scenario: Our broker's reason for refusing a delayed send without authority is MQRC_NOT_AUTHORIZED
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_NOT_AUTHORIZED
 
     @evidence @needs-xa
     Scenario: In a branch of a global unit of work, a delayed send by a user without authority fails
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       And session "work" in xa mode on connection "hers"
       And producer "any" of session "work" without a destination
@@ -260,7 +260,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: After a refused delayed send and a rollback, an undelayed send without authority fails, too
       Given an empty queue
       And an empty queue "open"
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       And session "work" in transacted mode on connection "hers"
       And producer "late" of session "work" without a destination
@@ -281,7 +281,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
 
     Scenario: A delayed message is delivered even if its sender loses its authority during the delay
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" is no longer allowed to put to the queue
@@ -291,7 +291,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: A delayed message is delivered even if all users lose their authority on its target during the delay
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
@@ -299,7 +299,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
       Given a queue "open" with MAXDEPTH(10)
       And a queue "closed" with MAXDEPTH(10)
       And an alias "front" for queue "open"
-      And queue "closed" is withheld from ordinary users
+      And ordinary users lose their authority for queue "closed"
       And user "alice" may put to alias "front"
       When user "alice" sends message "m1" to alias "front" with a delivery delay of 2 s
       And alias "front" is re-pointed to queue "closed"
@@ -310,8 +310,8 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: A delayed publication is delivered even if its publisher loses its authority during the delay
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
-      And the topic is withheld from ordinary users
-      And the base topic is withheld from ordinary users
+      And ordinary users lose their authority for the topic
+      And ordinary users lose their authority for the base topic
       And user "alice" may publish to the topic
       When user "alice" sends message "news" to the topic with a delivery delay of 2 s
       And user "alice" is no longer allowed to publish to the topic
@@ -320,7 +320,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence
     Scenario Outline: A delayed message is delivered even if its sender loses its authority and the broker <event>
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" is no longer allowed to put to the queue
@@ -341,7 +341,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence @own-instance
     Scenario: A message that cannot be put is dead-lettered even if its sender may not use the dead-letter queue
       Given a queue with MAXDEPTH(10)
-      And the dead-letter queue is withheld from ordinary users
+      And ordinary users lose their authority for the dead-letter queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And the queue is altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
@@ -349,7 +349,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
     @evidence @needs-non-persistent
     Scenario: A persistent and a non-persistent message are delivered even if their sender loses its authority during the delays
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And user "alice" may put to the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And user "alice" sends message "m2" to the queue with a delivery delay of 3 s and delivery mode non-persistent
@@ -366,27 +366,27 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: An ordinary user cannot browse the staging queue
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the staging queue
       When user "mallory" browses the staging queue
       Then it is refused with MQRC_NOT_AUTHORIZED
 
     Scenario: An ordinary user cannot get from the staging queue
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the staging queue
       When user "mallory" asks for a message from the staging queue
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue holds "m1"
 
     Scenario: An ordinary user cannot put to the staging queue
-      Given the staging queue is withheld from ordinary users
+      Given ordinary users lose their authority for the staging queue
       When user "mallory" sends message "m1" to the staging queue
       Then it is refused with MQRC_NOT_AUTHORIZED
-      And the staging queue does not show "m1"
+      And inspecting or browsing the staging queue does not show "m1"
 
     Scenario: An ordinary user who has no access to the staging queue can send a delayed message
       Given an empty queue
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the staging queue
       When user "mallory" sends message "m1" to the queue with a delivery delay of 1 s
       Then it is accepted
       And the queue holds "m1"
@@ -395,20 +395,20 @@ Feature: The broker checks authority for the target of a delayed message at the 
     Scenario: An ordinary user with authority to browse the staging queue can browse it
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the staging queue
       And user "monitor" may browse the staging queue
       When user "monitor" browses the staging queue
       Then it is accepted
 
     Scenario: An administrator may look at the staging queue and take messages from it
       Given an empty queue
-      And the staging queue is withheld from ordinary users
+      And ordinary users lose their authority for the staging queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
       Then the staging queue holds "m1"
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has taken "m1" off
 
     Scenario: An administrator may put to the staging queue
-      Given the staging queue is withheld from ordinary users
+      Given ordinary users lose their authority for the staging queue
       When a native application puts "m1" on the staging queue
       Then it is accepted

@@ -12,14 +12,14 @@ Feature: The delay counts as part of the expiry interval
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
-      Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
     @needs-queue-look
     Scenario Outline: <span> after its send, a <mode> message has an expiry interval that is shorter by <span>, the delay included
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
-      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second, to within a second
       Examples:
         | mode           | span     |
         | persistent     | 5 s      |
@@ -32,7 +32,7 @@ Feature: The delay counts as part of the expiry interval
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 50 s and a time to live of 1 m
       When 50 s have passed since "m1" was sent
-      Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second, to within a second
 
     @needs-queue-look
     Scenario: A delayed message without a time to live has the expiry interval -1 (unlimited)
@@ -46,7 +46,7 @@ Feature: The delay counts as part of the expiry interval
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 5 s and a time to live of 30 s
       And session "work" is committed
-      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second, to within a second
 
     @needs-queue-look
     Scenario Outline: The expiry interval does not become longer if the broker <event> during the delay
@@ -54,7 +54,7 @@ Feature: The delay counts as part of the expiry interval
       And message "m1" is sent to the queue with a delivery delay of 10 s and a time to live of 30 s
       When 5 s have passed since "m1" was sent
       And the broker <event>
-      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 30 s as its Expiry, in tenths of a second, to within a second
 
       @needs-restart
       Examples: Restart
@@ -74,14 +74,14 @@ Feature: The delay counts as part of the expiry interval
       And the queue has been altered to PUT(DISABLED)
       When "m1" is overdue
       And the queue is altered to PUT(ENABLED)
-      Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 1 m as its Expiry, in tenths of a second, to within a second
 
     @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
     Scenario: A message that goes to the dead-letter queue does not get a longer expiry interval
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
       And the queue has been altered to PUT(DISABLED)
-      Then "m1" on the dead-letter queue has the remaining part of 1 m as its Expiry, in tenths of a second
+      Then "m1" on the dead-letter queue has the remaining part of 1 m as its Expiry, in tenths of a second, to within a second
 
     @own-instance @needs-admin
     Scenario: A message whose delay and time to live end while the queue manager is down is not delivered
@@ -100,7 +100,7 @@ Feature: The delay counts as part of the expiry interval
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
       And 15 s have passed since "m1" was sent
-      Then "m1" on queue "orders" at queue manager "B" has the remaining part of 20 s as its Expiry, in tenths of a second
+      Then "m1" on queue "orders" at queue manager "B" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
     @evidence @needs-xa @needs-queue-look
     Scenario: For a message of a branch of a global unit of work, the delay counts against the expiry interval
@@ -112,7 +112,7 @@ Feature: The delay counts as part of the expiry interval
       And branch "job" is prepared
       And branch "job" is committed
       And 15 s have passed since "m1" was sent
-      Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second
+      Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @needs-dead-letter-queue @own-instance
   Rule: An expiration report shows the original message, without the staging header
@@ -132,7 +132,7 @@ Feature: The delay counts as part of the expiry interval
       And the queue has been altered to PUT(DISABLED)
       Then the staging queue holds "m1"
       And a report on "m1" with feedback MQFB_EXPIRATION and <data> is on queue "replies"
-      And the report on "m1" on queue "replies" has no staging header, as the undelayed "plain" on the queue has none
+      And the report on "m1" on queue "replies" has no header of the staged message that the undelayed "plain" on the queue lacks
       Examples:
         | option                         | data                            |
         | MQRO_EXPIRATION                | no data                         |
@@ -213,7 +213,7 @@ Feature: The delay counts as part of the expiry interval
       And 8 s pass
       And queue manager "A" is started again
       Then a report on "m1" with feedback MQFB_EXPIRATION and the first 100 bytes of its body is on queue "replies"
-      And the report on "m1" on queue "replies" has no staging header, as the undelayed "plain" on the queue has none
+      And the report on "m1" on queue "replies" has no header of the staged message that the undelayed "plain" on the queue lacks
       And queue "replies" holds 1 report
 
     @needs-topic @needs-durable-subscription

@@ -190,7 +190,7 @@ Feature: Delayed messages that cannot be put to their target
       And message "filler" is sent to the queue
       Then the staging queue no longer holds "m1" and "m2"
       And the queue holds 2 messages
-      And one of the queue and the dead-letter queue holds "m1" and "m2"
+      And each of "m1" and "m2" is on exactly one of the queue and the dead-letter queue
 
     Scenario: A message with MQRO_DISCARD_MSG, but without a report option for exceptions, is discarded without a report
       Given a queue with MAXDEPTH(10)

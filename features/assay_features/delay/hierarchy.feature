@@ -75,7 +75,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
     Scenario: If no subscription exists at the send, a later subscriber at queue manager B does not get the publication
       Given a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
-      And a non-durable subscriber "late" comes to the topic at queue manager "B"
+      And a non-durable subscriber "late" subscribes to the topic at queue manager "B"
       And 2 s have passed since "slow" was sent
       And message "now" is sent to the topic
       Then "late" sees "now" exactly once
@@ -252,7 +252,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
-      And a non-durable subscriber "during" comes to the topic at queue manager "B"
+      And a non-durable subscriber "during" subscribes to the topic at queue manager "B"
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
@@ -260,7 +260,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s
-      And a non-durable subscriber "during" comes to the topic at queue manager "B"
+      And a non-durable subscriber "during" subscribes to the topic at queue manager "B"
       And message "now" is sent to the topic
       Then "during" sees "now" exactly once
       And no receiver sees "slow" earlier than 3 s after its send
@@ -270,7 +270,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
-      And a durable subscriber "during" comes to the topic at queue manager "B"
+      And a durable subscriber "during" subscribes to the topic at queue manager "B"
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
@@ -279,7 +279,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
-      And a non-durable subscriber "here" comes to the topic
+      And a non-durable subscriber "here" subscribes to the topic
       And 2 s have passed since "slow" was sent
       And message "now" is sent to the topic
       Then "before" sees "slow" exactly once
@@ -291,7 +291,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given subscriber "left" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       And subscriber "right" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s and delivery mode non-persistent
-      And a non-durable subscriber "during" comes to topic "sport/football" at queue manager "B"
+      And a non-durable subscriber "during" subscribes to topic "sport/football" at queue manager "B"
       Then "left" and "right" together see "slow" exactly once
       And "during" sees "slow" at most once
 
@@ -309,7 +309,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 5 s
-      And a durable subscriber "during" comes to the topic at queue manager "B"
+      And a durable subscriber "during" subscribes to the topic at queue manager "B"
       And subscriber "before" goes away
       And subscriber "during" goes away
       And queue manager "B" is stopped

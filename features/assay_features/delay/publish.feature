@@ -19,7 +19,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
@@ -28,7 +28,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
@@ -175,7 +175,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And a non-durable subscriber "early" on the topic
       And session "work" in transacted mode
       When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And session "work" is committed
       Then "early" sees "news" exactly once
       And "late" never sees "news"
@@ -185,7 +185,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And the broker is restarted
       And subscriber "early" comes back
       And subscriber "late" comes back
@@ -205,7 +205,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
     Scenario: A subscriber that subscribes to a topic pattern during the delay does not get the publication
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
-      And a non-durable subscriber "late" comes to topic "sport/#"
+      And a non-durable subscriber "late" subscribes to topic "sport/#"
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
@@ -277,7 +277,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "first" is sent to the topic with a delivery delay of 3 s
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "second" is sent to the topic with a delivery delay of 3 s
       Then "early" sees "first" and "second" exactly once
       And "late" sees "second" exactly once
@@ -288,7 +288,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
@@ -308,7 +308,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And the broker is killed and comes back
       And subscriber "early" comes back
       And subscriber "late" comes back

@@ -77,7 +77,7 @@ Feature: Report options of delayed messages
     Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of the original's time to live
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
-      Then the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second
+      Then the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
       And the report on "m1" on queue "replies" has Report "0"
 
     @needs-time-to-live
@@ -85,7 +85,7 @@ Feature: Report options of delayed messages
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has exactly the report options MQRO_DISCARD_MSG
-      And the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second
+      And the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
     @needs-time-to-live
     Scenario: Without MQRO_PASS_DISCARD_AND_EXPIRY, an exception report never expires
@@ -105,7 +105,7 @@ Feature: Report options of delayed messages
     Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of a long time to live, too
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 h, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
-      Then the report on "m1" on queue "replies" has the remaining part of 1 h as its Expiry, in tenths of a second
+      Then the report on "m1" on queue "replies" has the remaining part of 1 h as its Expiry, in tenths of a second, to within a second
 
     Scenario Outline: If the broker <event> during the delay, the report options still apply
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID and MQRO_DISCARD_MSG

@@ -41,7 +41,7 @@ Feature: Retained publications and grouped messages cannot be delayed
     Scenario: A retained publication without a delay reaches a later subscriber
       Given a topic
       When message "news" is sent to the topic with the retain option
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then sending "news" is accepted
       And "late" sees "news" exactly once
 
@@ -49,7 +49,7 @@ Feature: Retained publications and grouped messages cannot be delayed
     Scenario: A retained publication with a delay of 0 reaches a later subscriber
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then sending "news" is accepted
       And "late" sees "news" exactly once
 
@@ -81,7 +81,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
       And 3 s have passed since "news" was sent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "control" is sent to the topic
       Then sending "news" is refused with MQRC_OPTIONS_ERROR
       And "late" sees "control" exactly once
@@ -93,7 +93,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And message "old" is sent to the topic with the retain option
       When message "new" is sent to the topic with the retain option and a delivery delay of 1 s
       And 3 s have passed since "new" was sent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then sending "new" is refused with MQRC_OPTIONS_ERROR
       And "late" sees "old" exactly once
 
@@ -103,7 +103,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And message "old" is sent to the topic with the retain option
       When the broker's store refuses the next write
       And message "new" is sent to the topic with the retain option
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       Then sending "new" is refused
       And "late" sees "old" exactly once
       And "late" never sees the refused "new"
@@ -113,7 +113,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       Given a topic
       When the broker's store refuses the next write
       And message "new" is sent to the topic with the retain option
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "control" is sent to the topic
       Then sending "new" is refused
       And "late" sees "control" exactly once
@@ -129,7 +129,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And the broker's store refuses the next write
       And session "work" is committed
       Then it is refused
-      When a non-durable subscriber "late" comes to the topic
+      When a non-durable subscriber "late" subscribes to the topic
       Then "late" sees "old" exactly once
       And "late" never sees "first" and "second"
 

@@ -9,7 +9,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
     Scenario Outline: A <mode> message is staged under a new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and delivery mode <mode>
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
       Examples:
         | mode           |
         | persistent     |
@@ -19,21 +19,21 @@ Feature: A staged message can be found and taken back, and arrives unaltered
     Scenario: A message with its own correlation id is staged under a new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
 
     @needs-topic @needs-message-id
     Scenario: A publication is staged under a new id
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
-      Then "news" on the staging queue has a new message id, and its original one as its correlation id
+      Then "news" on the staging queue has a new message id, and its original message id as its correlation id
 
     @needs-message-id
     Scenario Outline: After the broker <event>, a message is still staged under its new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
       And the broker <event>
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
 
       @needs-restart
       Examples: Restart
@@ -51,14 +51,14 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and correlation id "order 7"
       And session "work" is committed
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
 
     @kit @needs-authority @own-instance
     Scenario: A user who browses the staging queue sees the new id of a staged message, too
       Given an empty queue
       And user "monitor" may browse the staging queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
-      Then user "monitor" sees "m1" on the staging queue with a new id, and its original one as correlation id
+      Then user "monitor" finds "m1" by browsing the staging queue, with a new message id, and its original message id as correlation id
 
     Scenario: Messages that are sent in quick succession are staged under different ids
       Given an empty queue
@@ -82,7 +82,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And branch "job" is ended
       And branch "job" is prepared
       And branch "job" is committed
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
 
     @evidence @needs-message-id
     Scenario: If a message object is sent twice, the two messages are staged under new, different ids
@@ -91,8 +91,8 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the producer's delivery delay is 1 h
       When the producer sends message "m1"
       And the producer sends message "m2" with the message object of the send before
-      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
-      And "m2" on the staging queue has a new message id, and its original one as its correlation id
+      Then "m1" on the staging queue has a new message id, and its original message id as its correlation id
+      And "m2" on the staging queue has a new message id, and its original message id as its correlation id
       And "m1" and "m2" on the staging queue have different message ids
 
   @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
@@ -322,7 +322,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Given an empty queue
       When message "plain" is sent to the queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
-      Then "m1" on the queue and the undelayed "plain" have the same headers
+      Then "m1" on the queue and the undelayed "plain" have the same kinds of MQ header
 
     @needs-restart @needs-queue-look @needs-message-id
     Scenario: After a restart during the delay, a message has its original ids

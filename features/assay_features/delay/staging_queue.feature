@@ -30,7 +30,7 @@ Feature: Delayed messages wait on one staging queue
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of <delay> and delivery mode <mode>
       Then a header of "slow" on the staging queue names the queue
-      And a header of "slow" on the staging queue shows its delay of <delay>
+      And a header of "slow" on the staging queue shows its delay of <delay> or its delivery time
       Examples:
         | delay | mode           |
         | 1 m   | persistent     |
@@ -46,9 +46,9 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds "first" and "second"
       And the staging queue holds 2 messages
       And a header of "first" on the staging queue names queue "one"
-      And a header of "first" on the staging queue shows its delay of 1 h
+      And a header of "first" on the staging queue shows its delay of 1 h or its delivery time
       And a header of "second" on the staging queue names queue "two"
-      And a header of "second" on the staging queue shows its delay of 2 h
+      And a header of "second" on the staging queue shows its delay of 2 h or its delivery time
 
     @needs-topic
     Scenario: A publication waits on the staging queue, too
@@ -56,14 +56,14 @@ Feature: Delayed messages wait on one staging queue
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then the staging queue holds "news"
-      And a header of "news" on the staging queue shows its delay of 1 h
+      And a header of "news" on the staging queue shows its delay of 1 h or its delivery time
 
     Scenario Outline: After the broker <event>, the header still names the target and the delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       And the broker <event>
       Then a header of "slow" on the staging queue names the queue
-      And a header of "slow" on the staging queue shows its delay of 1 h
+      And a header of "slow" on the staging queue shows its delay of 1 h or its delivery time
 
       @needs-restart
       Examples: Restart
@@ -83,7 +83,7 @@ Feature: Delayed messages wait on one staging queue
       And 3 s have passed since "slow" was sent
       And session "work" is committed
       Then a header of "slow" on the staging queue names the queue
-      And a header of "slow" on the staging queue shows its delay of 1 h
+      And a header of "slow" on the staging queue shows its delay of 1 h or its delivery time
 
     @kit
     Scenario: Our broker's header is called DDH, and has the delay in milliseconds
@@ -133,13 +133,13 @@ Feature: Delayed messages wait on one staging queue
       Given an empty queue
       When message "plain" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      Then "slow" on the queue and the undelayed "plain" have the same headers
+      Then "slow" on the queue and the undelayed "plain" have the same kinds of MQ header
 
     @kit
     Scenario: On our broker, a message on its target has no header at all
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
-      Then "slow" on the queue has no header
+      Then "slow" on the queue has no MQ header
 
     Scenario: Each message is moved when its own delay is over
       Given an empty queue
@@ -586,7 +586,7 @@ Feature: Delayed messages wait on one staging queue
       And an empty queue
       When message "edge" is sent to the queue with a delivery delay of 1 h and a body of 10000 B
       And message "over" is sent to the queue with a delivery delay of 1 h and a body of 10001 B
-      Then sending "edge" is accepted or refused, which is recorded
+      Then whether sending "edge" is accepted is recorded
       And sending "over" is refused
 
     @needs-restart

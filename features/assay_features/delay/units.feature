@@ -35,7 +35,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And a receiver is waiting on the queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue
-      Then the receiver sees nothing of "m1" for 1500 ms
+      Then the receiver waits for 1500 ms and does not see "m1"
 
     @control
     Scenario: After the commit, another receiver gets the message
@@ -193,7 +193,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And session "work" in transacted mode
       And producer "any" of session "work" without a destination
       When producer "any" sends message "m1" to the queue
-      Then the receiver sees nothing of "m1" for 1500 ms
+      Then the receiver waits for 1500 ms and does not see "m1"
 
     Scenario: Messages of a producer that is closed before the commit are delivered after the commit
       Given an empty queue
@@ -212,7 +212,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And producer "brief" of session "work" on the queue
       When producer "brief" sends message "m1"
       And producer "brief" is closed
-      Then the receiver sees nothing of "m1" for 1500 ms
+      Then the receiver waits for 1500 ms and does not see "m1"
 
     @evidence @needs-own-uncommitted
     Scenario: Messages that a unit of work has put and got are gone when the connection is lost
@@ -370,7 +370,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And a receiver is waiting on the queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
-      Then the receiver sees nothing of "slow" for 3 s
+      Then the receiver waits for 3 s and does not see "slow"
 
     @needs-non-persistent
     Scenario: No other receiver sees a non-persistent delayed message before the commit, even when the delay is over
@@ -378,7 +378,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And a receiver is waiting on the queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s and delivery mode non-persistent
-      Then the receiver sees nothing of "slow" for 3 s
+      Then the receiver waits for 3 s and does not see "slow"
 
     @needs-topic
     Scenario: No subscriber sees a delayed publication before the commit, even when the delay is over
@@ -400,8 +400,8 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       When producer "first" sends message "one"
       And producer "second" sends message "two"
       And session "work" is rolled back
-      Then the receiver sees nothing of "one" for 3 s
-      And the receiver sees nothing of "two" for 3 s
+      Then the receiver waits for 3 s and does not see "one"
+      And the receiver waits for 3 s and does not see "two"
 
     Scenario: No receiver sees the messages of a producer without a destination in a unit of work that is rolled back
       Given an empty queue
@@ -411,7 +411,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the delivery delay of producer "any" is 1 s
       When producer "any" sends message "one" to the queue
       And session "work" is rolled back
-      Then the receiver sees nothing of "one" for 3 s
+      Then the receiver waits for 3 s and does not see "one"
 
     Scenario: Delayed messages of a producer that is closed before the commit are delivered after the commit
       Given an empty queue

@@ -298,7 +298,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       When the broker is restarted with OPMODE(COMPAT)
-      And a non-durable subscriber "reader" comes to the topic
+      And a non-durable subscriber "reader" subscribes to the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
       Then "reader" sees "slow" exactly once
       And "reader" sees "slow" no earlier than 1 s after its send

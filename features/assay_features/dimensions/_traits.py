@@ -13,7 +13,7 @@ import msgspec
 from assay_features.dimensions._texts import ScenarioText
 
 _SEND = r"\b(?:is|are) sent\b|\bsends message\b|\bsends a message\b|\bputs \"|\bstores and sends\b"
-_SEVERAL = r"\bmessages \"|\bmessages are sent\b|\bmany messages\b"
+_SEVERAL = r"\bmessages \"|\bmessages are sent\b|\bthese messages\b"
 _PLAIN = r"(?<!dead-letter )(?<!staging )(?<!reply-to )\bqueue\b"
 _AGAIN = (
     r"\bcomes back\b|\bcome back\b|\bsubscribes again\b|\bagain\b|\b(?:is|are) set (?:back )?to\b"

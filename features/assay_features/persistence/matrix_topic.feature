@@ -75,7 +75,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "old" is inactive
       When message "m1" is sent to the topic
       And the broker is restarted
-      And a durable subscriber "new" comes to the topic
+      And a durable subscriber "new" subscribes to the topic
       And subscriber "new" goes away
       And message "m2" is sent to the topic
       And the broker is restarted
@@ -285,11 +285,11 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "second" on the topic
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When many messages are sent to the topic and the broker is killed at the answer to each
+      When several messages are sent to the topic one at a time, and the broker is killed just after each answer
       And subscriber "first" comes back
       And subscriber "second" comes back
-      Then "first" sees each of the many messages exactly once
-      And "second" sees each of the many messages exactly once
+      Then "first" sees each of these messages exactly once
+      And "second" sees each of these messages exactly once
 
     @evidence @needs-flush-trace
     Scenario: The copies for an active and an inactive durable subscription are flushed before the answer to the send
@@ -422,8 +422,8 @@ Feature: Messages to a topic after a restart or a kill of the broker
 
       @needs-virtual-time
       Examples:
-        | mode   | settled                                                    |
-        | client | "keeper" acknowledges message "heavy" as it first saw it   |
+        | mode   | settled                                                     |
+        | client | "keeper" acknowledges the first delivery of message "heavy" |
 
       @needs-local-transaction
       Examples:
@@ -437,7 +437,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "heavy" is sent to the topic
       And "keeper" has seen "heavy"
       And the broker's store refuses the next write
-      And "keeper" acknowledges message "heavy" as it first saw it
+      And "keeper" acknowledges the first delivery of message "heavy"
       And subscriber "keeper" goes away
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again
@@ -682,7 +682,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When subscriber "former" <ended>
       And message "heavy" is sent to the topic
       And the broker <event>
-      And a <new> subscriber "new" comes to the topic
+      And a <new> subscriber "new" subscribes to the topic
       And message "later" is sent to the topic
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" and "later" exactly once
@@ -970,7 +970,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder holds nothing of the body of "light"
+      And the data folder does not hold the body of "light"
 
     @evidence @needs-data-folder @needs-durable-subscription @needs-queue @needs-shared-subscription
     Scenario: The broker's files do not contain a persistent message that only a shared non-durable subscription gets
@@ -982,7 +982,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder holds nothing of the body of "light"
+      And the data folder does not hold the body of "light"
 
     @needs-local-transaction
     Scenario: An active non-durable subscriber gets all messages of a unit of work once
@@ -1033,7 +1033,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "heavy" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "heavy"
@@ -1044,7 +1044,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
       When message "heavy" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "heavy"
@@ -1056,7 +1056,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "keeper" is inactive
       When message "red" is sent to topic "sport/football/results" with property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
-      And a non-durable subscriber "late" comes to topic "sport/#"
+      And a non-durable subscriber "late" subscribes to topic "sport/#"
       And message "after" is sent to topic "sport/football/results" with property colour = "red"
       Then "live" sees "red", "after" exactly once
       And "live" never sees "blue"
@@ -1123,7 +1123,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And message "retained" is sent to the topic with the retain option and delivery mode non-persistent
       And 1 s pass
       And the broker <event>
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "replaced"
@@ -1187,7 +1187,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "keeper" is inactive
       When message "earlier" is sent to the topic with delivery mode <mode>
       And the broker <event>
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "earlier"
@@ -1642,7 +1642,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic with delivery mode non-persistent
       Then "late" sees "after" exactly once
       And "late" never sees "light"
@@ -1653,7 +1653,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
       When message "light" is sent to the topic with delivery mode non-persistent
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic with delivery mode non-persistent
       Then "late" sees "after" exactly once
       And "late" never sees "light"
@@ -1663,7 +1663,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
-      And a non-durable subscriber "late" comes to topic "sport/+/results"
+      And a non-durable subscriber "late" subscribes to topic "sport/+/results"
       And message "after" is sent to topic "sport/tennis/results" with delivery mode non-persistent and property colour = "red"
       Then "live" sees "red", "after" exactly once
       And "live" never sees "blue"
@@ -1696,7 +1696,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario: A non-durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1706,7 +1706,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Given a topic
       When message "unheard" is sent to the topic
       And the broker is restarted
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1715,7 +1715,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario: A durable subscriber does not get a message that was sent before any subscription existed
       Given a topic
       When message "unheard" is sent to the topic
-      And a durable subscriber "late" comes to the topic
+      And a durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1724,7 +1724,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
     Scenario Outline: A <kind> subscriber to several topics gets no message that was sent before any matching subscription existed
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
-      And a <kind> subscriber "late" comes to topic "sport/#"
+      And a <kind> subscriber "late" subscribes to topic "sport/#"
       And message "after" is sent to topic "sport/football/results"
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
@@ -1743,7 +1743,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And session "work" is committed
       And message "undone" is sent in session "work" to the topic
       And session "work" is rolled back
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent in session "work" to the topic
       And session "work" is committed
       Then "late" sees "after" exactly once

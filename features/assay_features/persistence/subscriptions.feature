@@ -953,7 +953,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Scenario: The first subscriber to a topic does not get a message that was sent before the subscription
       Given a topic
       When message "before" is sent to the topic
-      And a non-durable subscriber "first" comes to the topic
+      And a non-durable subscriber "first" subscribes to the topic
       And message "after" is sent to the topic
       Then "first" sees "after" exactly once
       And "first" never sees "before"
@@ -965,7 +965,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When message "during" is sent to the topic
       And subscriber "first" goes away
       And message "between" is sent to the topic
-      And a non-durable subscriber "second" of client "traveller" comes to the topic
+      And a non-durable subscriber "second" of client "traveller" subscribes to the topic
       And message "after" is sent to the topic
       Then "second" sees "after" exactly once
       And "second" never sees "<when>"
@@ -979,7 +979,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "before" is sent to the topic
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "before"
@@ -989,7 +989,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Scenario: A new subscriber to several topics gets no earlier message
       Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"
       When message "before" is sent to topic "sport/football/results" with property colour = "red"
-      And a non-durable subscriber "late" comes to topic "sport/#"
+      And a non-durable subscriber "late" subscribes to topic "sport/#"
       And message "after" is sent to topic "sport/football/results" with property colour = "red"
       Then "late" sees "after" exactly once
       And "late" never sees "before"
@@ -1001,7 +1001,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the topic
       And session "work" is rolled back
-      And a non-durable subscriber "late" comes to the topic
+      And a non-durable subscriber "late" subscribes to the topic
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "undone"
@@ -1615,14 +1615,14 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Scenario: A client id in use is not given to a second connection
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
-      Then it is refused, or receives no message
+      Then the call is refused or returns no message
 
     @judges-broker @needs-client-id
     Scenario: A client id in use is not given to a third connection after the second asked for it
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
       And a connection "third" asks for client id "twin"
-      Then it is refused, or receives no message
+      Then the call is refused or returns no message
 
     @judges-broker @needs-client-id
     Scenario: A client id is free again once its connection is lost
@@ -1822,7 +1822,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
       Then "picky" sees "red1" to "red2" exactly once
       When receiver "second" starts to wait on the queue
-      Then "second" sees each of the many messages exactly once
+      Then "second" sees each of these messages exactly once
       And "second" never sees "red1" to "red2"
 
     @needs-selector

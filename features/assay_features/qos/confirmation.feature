@@ -32,14 +32,14 @@ Feature: Automatic confirmation decides whether the client or the application ac
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       And subscriber "s" starts to receive and fails in callback 1
       And "s" has seen "m1" to "m3"
-      Then "s" accepted "m1" to "m3" over the wire by itself
+      Then "s" accepted "m1" to "m3" over the wire automatically
 
     @evidence
     Scenario Outline: The client accepts received messages over the wire before the application asks for them
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with <quality>, automatic confirmation, a durable subscription and a credit of 3
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
-      Then "s" accepted "m1" to "m3" over the wire by itself
+      Then "s" accepted "m1" to "m3" over the wire automatically
       When subscriber "s" starts to receive
       Then "s" sees "m1" to "m3" exactly once
 
@@ -148,8 +148,8 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And a topic "two"
       And a topic "three"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "u", of the client of "s", on topic "three" with quality of service at-least-once and automatic confirmation
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "u", of the same client as "s", on topic "three" with quality of service at-least-once and automatic confirmation
       When every connection is cut
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And every subscriber is connected again
@@ -165,7 +165,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a subscription that lives for 60 s
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a subscription that lives for 60 s
       And every connection will be cut when "m1" is first seen
       When every connection is cut
       And message "m1" is sent to topic "one" with quality of service at-least-once
@@ -214,7 +214,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And "s" has seen "m1"
@@ -222,7 +222,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And 2 s pass
       And the application of "s" fails
       And subscriber "s" comes back
-      And subscriber "later", of the client of "s", comes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "later", of the same client as "s", subscribes to topic "two" with quality of service at-least-once, automatic confirmation and a durable subscription
       And message "control" is sent to topic "one" with quality of service at-least-once
       And message "end" is sent to topic "two" with quality of service at-least-once
       Then "s" sees "control" exactly once
@@ -462,9 +462,9 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       And "s" has seen "m1" to "m5"
-      And "s" acknowledges message "<first>" as it first saw it
+      And "s" acknowledges the first delivery of message "<first>"
       Then it is accepted
-      When "s" acknowledges message "<second>" as it first saw it
+      When "s" acknowledges the first delivery of message "<second>"
       Then it is accepted
       When 2 s pass
       And every connection is cut
@@ -483,7 +483,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       When message "m1" is sent to the topic with the durable header true
       And "s" has seen "m1"
       And the broker's store refuses the next write
-      And "s" acknowledges message "m1" as it first saw it
+      And "s" acknowledges the first delivery of message "m1"
       Then it is refused
 
     @evidence
@@ -524,7 +524,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And every connection is cut
       And every subscriber is connected again
       And 2 s pass
-      And "s" acknowledges message "m2" as it first saw it
+      And "s" acknowledges the first delivery of message "m2"
       And 2 s pass
       And every connection is cut
       Then "s" sees "m3" and "m4" exactly 3 times
@@ -535,7 +535,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
       And messages "n1" and "n2" are sent to topic "two" with quality of service at-least-once
       And "s" has seen "m1" and "m2"
@@ -554,11 +554,11 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the same client as "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
       And "s" has seen "m1" and "m2"
       And the consumer of "t" is closed
-      And "s" acknowledges message "m1" as it first saw it
+      And "s" acknowledges the first delivery of message "m1"
       Then it is accepted
       When 2 s pass
       And every connection is cut
@@ -571,7 +571,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       And subscriber "s" starts to receive and acknowledges each
-      Then "s" sees each of the many messages exactly once
+      Then "s" sees each of these messages exactly once
 
     @evidence
     Scenario: Further messages come after the application has acknowledged as many messages as the client's credit
@@ -579,10 +579,10 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       And 5 s pass
-      And "s" acknowledges each of the many messages that it has seen
+      And "s" acknowledges each of these messages that it has seen
       And 5 s pass
-      And "s" acknowledges each of the many messages that it has seen
-      Then "s" sees each of the many messages exactly once
+      And "s" acknowledges each of these messages that it has seen
+      Then "s" sees each of these messages exactly once
 
     @kit @needs-cut
     Scenario: Messages that the application did not get before the cut come once

@@ -51,7 +51,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
-      And "m1" went over the wire each time without a durable header
+      And "m1" went over the wire each time without a durable field in its header
 
     @evidence
     Scenario: Messages that are sent before and after the sender's connection is closed have no durable header
@@ -61,6 +61,6 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       When message "m1" is sent to the topic with quality of service at-least-once
       And the sender's connection is closed
       And message "m2" is sent to the topic with quality of service at-least-once
-      Then "m1" went over the wire each time without a durable header
-      And "m2" went over the wire each time without a durable header
+      Then "m1" went over the wire each time without a durable field in its header
+      And "m2" went over the wire each time without a durable field in its header
       And "m2" on the queue of the subscription to the topic is persistent

@@ -63,7 +63,7 @@ Feature: The persistence of messages on a subscriber's queue
     Scenario Outline: A retained message with <header> is non-persistent for a new subscriber with <terms>
       Given a topic with DEFPSIST(YES)
       When message "m1" is sent to the topic with the retain option and <header>
-      And subscriber "once" comes to the topic with <terms>
+      And subscriber "once" subscribes to the topic with <terms>
       Then message "m1" as seen by "once" shows JMSDeliveryMode "NON_PERSISTENT"
 
       Examples:
@@ -296,7 +296,7 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "left" is inactive
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service <quality> and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service <quality> and a durable subscription
       Then "right" sees "m1" to "m3" exactly once
 
       @needs-restart
@@ -364,7 +364,7 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "old" is inactive
       When message "m1" is sent to topic "one" with the durable header true
       And the broker <event>
-      And subscriber "new" comes to topic "two" with quality of service at-least-once and a durable subscription
+      And subscriber "new" subscribes to topic "two" with quality of service at-least-once and a durable subscription
       And the connection of "new" is closed
       And message "m2" is sent to topic "two" with the durable header true
       And the broker <event>
@@ -726,7 +726,7 @@ Feature: The persistence of messages on a subscriber's queue
       Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed
-      And subscriber "then", of the client of "first", comes to the topic with quality of service <then> and a durable subscription
+      And subscriber "then", of the same client as "first", subscribes to the topic with quality of service <then> and a durable subscription
       And message "m1" is sent to the topic with the durable header true
       Then message "m1" as seen by "then" shows JMSDeliveryMode "PERSISTENT"
 

@@ -31,7 +31,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       Our own broker, in the same process, refuses no subscription, so a refusal could only come from the client.
 
       Given a topic
-      When subscriber "s" tries to come to the topic with quality of service <quality>
+      When subscriber "s" tries to subscribe to the topic with quality of service <quality>
       Then it is accepted
 
       Examples:
@@ -76,14 +76,14 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       Given a topic "one"
       And a topic "two"
       And subscriber "once" on topic "one" with quality of service at-most-once, no automatic confirmation and a durable subscription
-      And subscriber "sure", of the client of "once", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "sure", of the same client as "once", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And "once" has seen "m1"
       And "sure" has seen "m2"
       And the application of "once" fails
       And subscriber "once" comes back
-      And subscriber "later", of the client of "once", comes to topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "later", of the same client as "once", subscribes to topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       And message "control" is sent to topic "one" with quality of service at-least-once
       Then "once" sees "control" exactly once
       And "once" sees "m1" exactly once
@@ -94,7 +94,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
       When every connection is cut
       And every subscriber is connected again
       And message "m1" is sent to topic "one" with quality of service at-least-once
@@ -125,7 +125,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And 5 s pass
       And the application of "<sure>" fails
       And 10 s pass
-      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "third" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the application of "<once>" fails
       And 5 s pass
       And message "control" is sent to the topic with quality of service at-least-once
@@ -146,7 +146,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And 5 s pass
       And the connection of "<sure>" is closed
       And 10 s pass
-      And subscriber "third" comes to topic "sport/#" with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      And subscriber "third" subscribes to topic "sport/#" with shared subscription "club", quality of service at-least-once and no automatic confirmation
       And the connection of "<once>" is closed
       And 5 s pass
       And message "control" is sent to topic "sport/news" with the durable header false

@@ -87,7 +87,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with shared subscription "club", quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-most-once and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-most-once and a durable subscription
       And the connection of "left" is lost
       And 5 s pass
       And message "control" is sent to the topic with the durable header true
@@ -126,14 +126,14 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
-      Then "once" sees each of the many messages exactly once
+      Then "once" sees each of these messages exactly once
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
     Scenario: A message that was sent to one non-durable sharer of a topic pattern does not go to another sharer
       Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-most-once
       When messages "m1" to "m3" are sent to topic "sport/news" with the durable header true
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to topic "sport/#" with shared subscription "club" and quality of service at-most-once
+      And subscriber "right" subscribes to topic "sport/#" with shared subscription "club" and quality of service at-most-once
       And the connection of "left" is lost
       And 5 s pass
       And message "control" is sent to topic "sport/news" with the durable header true
@@ -315,7 +315,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And "left" has seen "m1" to "m3"
       And "left" acknowledges message "m2"
       And the connection of "left" is closed
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "right" sees "m1" and "m3" exactly once
       And "right" never sees "m2"
 
@@ -363,7 +363,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And "sure" has seen "m1" and "m2"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       And the connection of "sure" is lost
       And subscriber "sure" comes back
       Then "sure" sees "m1" and "m2" again
@@ -375,7 +375,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When message "m1" is sent to the topic with the durable header true
       And "sure" has seen "m1"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       Then "sure" sees "m1" again, marked as redelivered
 
     @kit @needs-store-error @needs-virtual-time
@@ -385,7 +385,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And "sure" has seen "m1" and "m2"
       And the broker's store refuses the next write
-      And "sure" acknowledges message "m1" as it first saw it
+      And "sure" acknowledges the first delivery of message "m1"
       Then "sure" sees "m1" again
       And "sure" sees "m2" exactly once
 
@@ -424,7 +424,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to topic "one" with the durable header true
       And messages "n1" and "n2" are sent to topic "two" with the durable header true
       And "former" has seen "m1" and "m2"
@@ -664,7 +664,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m1" to "m3" exactly once
 
@@ -674,7 +674,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m1" to "m3" exactly once
       And message "m1" as seen by "right" shows JMSRedelivered "true"
@@ -685,7 +685,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
       And "left" has seen "m1"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is <ended>
       Then message "m1" as seen by "right" shows JMSRedelivered "true"
 
@@ -710,7 +710,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" and "m2" are sent to the topic with the durable header true
       And "left" has seen "m1" and "m2"
       And "left" acknowledges message "m1"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m2" exactly once
       And "right" never sees "m1"
@@ -721,11 +721,11 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "left" has seen "m1" to "m3"
       And the connection of "left" is lost
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And "right" has seen "m1" to "m3"
       And "right" acknowledges message "m2"
       And the connection of "right" is lost
-      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "third" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "third" sees "m1" and "m3" exactly once
       And "third" never sees "m2"
 
@@ -738,7 +738,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And 2 s pass
       And the connection of "left" is lost
       And the broker <event>
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "right" sees "m2" and "m3" exactly once
       And "right" never sees "m1"
 
@@ -770,7 +770,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And the connection of "left" is lost
       And the connection of "right" is lost
       And the broker <event>
-      And subscriber "third" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "third" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "third" sees "m1" to "m4" exactly once
 
       @needs-restart
@@ -790,11 +790,11 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When message "m1" is sent to topic "one" with the durable header true
       And "left" has seen "m1"
       And the connection of "left" is lost
-      And subscriber "right" comes to topic "two" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to topic "two" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And message "m2" is sent to topic "two" with the durable header true
       And "right" has seen "m2"
       And the connection of "right" is lost
-      And subscriber "third" comes to topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "third" subscribes to topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "third" sees "m1" exactly once
 
     Scenario: A message that an at-least-once sharer has not acknowledged goes to an at-most-once sharer
@@ -814,7 +814,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And "left" has seen "m1" to "m3"
       And "left" acknowledges message "m2"
       And 2 s pass
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       And the connection of "left" is <ended>
       Then "right" sees "m1" and "m3" exactly once
       And "right" never sees "m2"
@@ -830,7 +830,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header false
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m1" to "m3" exactly once
 
@@ -840,7 +840,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "left" has seen "m1" to "m3"
-      And subscriber "right" comes to the topic with quality of service at-least-once, no automatic confirmation, <terms>
+      And subscriber "right" subscribes to the topic with quality of service at-least-once, no automatic confirmation, <terms>
       And the consumer of "left" is closed
       Then "right" sees "m1" to "m3" exactly once
 
@@ -864,7 +864,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When message "m1" is sent to topic "sport/news" with the durable header true
       And message "m2" is sent to topic "sport/weather" with the durable header true
       And "left" has seen "m1" and "m2"
-      And subscriber "right" comes to topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m1" and "m2" exactly once
 

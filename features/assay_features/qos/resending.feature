@@ -55,7 +55,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
     Scenario: A message is sent again each time that the connection is cut before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers, twice
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before each of the broker's first two answers
       Then sending "m1" is accepted
       And "m1" went over the wire at least 3 times, not settled
       And "sure" sees "m1" at least once
@@ -121,7 +121,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And subscriber "sure" on topic "two" with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
       When message "m1" is sent to topic "one" with quality of service at-least-once
-      And message "m2" is sent to topic "two" with quality of service at-least-once as every connection is cut
+      And message "m2" is sent to topic "two" with quality of service at-least-once and every connection is cut during the send
       And subscriber "sure" comes back
       Then "m2" went over the wire at least 1 times, not settled
       And "sure" sees "m2" at least once

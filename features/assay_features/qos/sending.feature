@@ -77,7 +77,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       And subscriber "third" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
+      When message "m1" is sent to the topic with the durable header true and the broker is killed just after it answers
       And subscriber "first" comes back
       And subscriber "second" comes back
       And subscriber "third" comes back
@@ -121,7 +121,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When messages "m1" and "m2" are sent to the topic with the durable header true
-      And message "m3" is sent to the topic with the durable header true and the broker is killed when it answers
+      And message "m3" is sent to the topic with the durable header true and the broker is killed just after it answers
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then "first" sees "m1" to "m3" exactly once
@@ -132,7 +132,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       Given a topic
       And subscriber "alone" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "alone" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
+      When message "m1" is sent to the topic with the durable header true and the broker is killed just after it answers
       And subscriber "alone" comes back
       Then "alone" sees "m1" exactly once
 
@@ -142,7 +142,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription
       And subscriber "member" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
+      When message "m1" is sent to the topic with the durable header true and the broker is killed just after it answers
       And subscriber "member" comes back
       Then "there" sees "m1" at least once
       And "member" sees "m1" exactly once
@@ -241,7 +241,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And subscriber "some" on topic "sport/+" with quality of service at-least-once and a durable subscription
       And subscriber "all" is inactive
       And subscriber "some" is inactive
-      When message "m1" is sent to topic "sport/news" with the durable header true and the broker is killed when it answers
+      When message "m1" is sent to topic "sport/news" with the durable header true and the broker is killed just after it answers
       And subscriber "all" comes back
       And subscriber "some" comes back
       Then "all" sees "m1" exactly once

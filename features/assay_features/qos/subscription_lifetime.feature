@@ -176,12 +176,12 @@ Feature: A subscription exists for its time to live after its application has di
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       When the connection of "former" is <ended>
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
       And subscriber "former" comes back 8 s after it left
-      And subscriber "again", of the client of "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "again", of the same client as "former", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       And message "n1" is sent to topic "one" with the durable header true
       And message "n2" is sent to topic "two" with the durable header true
       Then "former" sees "n1" exactly once
@@ -264,7 +264,7 @@ Feature: A subscription exists for its time to live after its application has di
       Given a topic "one"
       And a topic "two"
       And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "two", of the client of "one", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "two", of the same client as "one", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "one" unsubscribes
       And message "m1" is sent to topic "two" with the durable header true
       And "two" has seen "m1"
@@ -272,7 +272,7 @@ Feature: A subscription exists for its time to live after its application has di
       And the connection of "one" is <ended>
       And message "missed" is sent to topic "two" with the durable header true
       And subscriber "one" comes back
-      And subscriber "again", of the client of "one", comes to topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "again", of the same client as "one", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for 1 h
       Then "again" sees "missed" exactly once
       And "again" never sees "m1"
 
@@ -298,7 +298,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "left" tries to unsubscribe
       And message "missed" is sent to the topic with the durable header true
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       And message "after" is sent to the topic with the durable header true
       Then "right" sees "after" exactly once
       And "right" never sees "missed"
@@ -478,7 +478,7 @@ Feature: A subscription exists for its time to live after its application has di
       When the connection of "left" is lost
       And message "missed" is sent to the topic with <header>
       And <while> pass
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And <past> pass
       And message "late" is sent to the topic with the durable header true
       Then "right" sees "missed" exactly once
@@ -581,8 +581,8 @@ Feature: A subscription exists for its time to live after its application has di
       And a topic "two"
       And a topic "three"
       And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second", of the client of "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "third", of the client of "first", on topic "three" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second", of the same client as "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "third", of the same client as "first", on topic "three" with quality of service at-least-once and a subscription that lives for 1 h
       When every connection is cut
       And every subscriber is connected again
       And message "m1" is sent to topic "one" with the durable header true
@@ -597,7 +597,7 @@ Feature: A subscription exists for its time to live after its application has di
       Given a topic "one" with SUB(ENABLED)
       And a topic "two"
       And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
-      And subscriber "second", of the client of "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second", of the same client as "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
       When topic "one" is altered to SUB(DISABLED)
       And every connection is cut
       And 10 s pass
@@ -708,7 +708,7 @@ Feature: A subscription exists for its time to live after its application has di
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is closed
       And the broker's store refuses the next write
-      And subscriber "lasting" tries to come to the topic with quality of service at-least-once and a subscription that lives for 1 d
+      And subscriber "lasting" tries to subscribe to the topic with quality of service at-least-once and a subscription that lives for 1 d
       Then it is refused
       When 30 s pass
       Then no subscription to the topic remains
@@ -995,7 +995,7 @@ Feature: A subscription exists for its time to live after its application has di
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       When the connection of "former" is <ended>
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
@@ -1028,12 +1028,12 @@ Feature: A subscription exists for its time to live after its application has di
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
-      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "latter", of the same client as "former", on topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       When the connection of "former" is <ended>
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
       And subscriber "former" comes back 10 s after it left
-      And subscriber "again", of the client of "former", comes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
+      And subscriber "again", of the same client as "former", subscribes to topic "two" with quality of service at-least-once and a subscription that lives for <latter>
       And message "n1" is sent to topic "one" with the durable header true
       And message "n2" is sent to topic "two" with the durable header true
       Then "former" sees "n1" exactly once

@@ -78,7 +78,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         name: Name of the subscription; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.
         settled: Whether the broker sends settled transfers (at most once).
-        everybodys: Whether clients with any id share the subscription; it then belongs to no client id.
+        is_global: Whether clients with any id share the subscription; it then belongs to no client id.
         timeout_ms: How long the subscription remains after the link has ended, in milliseconds.  With None a durable
             subscription remains without limit, and a non-durable one ends with the link.
     """
@@ -93,7 +93,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
     name: str | None = None
     shared: bool = False
     settled: bool = False
-    everybodys: bool = False
+    is_global: bool = False
     timeout_ms: int | None = None
 
 
@@ -259,14 +259,14 @@ class Unsubscribe(Struct, frozen=True, tag=True):
     Args:
         name: Name of the subscription.
         shared: Whether the subscription is shared.
-        everybodys: Whether the subscription belongs to no client id, as in `OpenReceiver`.
+        is_global: Whether the subscription belongs to no client id, as in `OpenReceiver`.
     """
 
     token: int
     session: int
     name: str
     shared: bool = False
-    everybodys: bool = False
+    is_global: bool = False
 
 
 class Cancel(Struct, frozen=True, tag=True):

@@ -54,7 +54,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
             each message an id of its own.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription, in addition to the header with its name.
-        everybodys_name: The header that names a durable subscription which all clients share; empty for none.
+        global_name: The header that names a durable subscription which all clients share; empty for none.
         shared_name: The header that names a shared subscription that is not durable; empty for none.
         no_local: The header that excludes messages of the subscriber's connection from a subscription.
         browser: The header that makes a subscription a browser; empty if the broker has no browsers.
@@ -85,7 +85,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     message_id: str = "message-id"
     durable_name: str = "durable-subscription-name"
     shared: Headers = (("shared", "true"),)
-    everybodys_name: str = "x-queue-name"
+    global_name: str = "x-queue-name"
     shared_name: str = "shared-subscription-name"
     no_local: str = "no-local"
     browser: str = "browser"
@@ -114,7 +114,7 @@ ACTIVEMQ = Conventions(
     message_id="",
     durable_name="activemq.subscriptionName",
     shared=(),
-    everybodys_name="",
+    global_name="",
     shared_name="",
     no_local="activemq.noLocal",
     window=(("activemq.prefetchSize", _WINDOW),),
@@ -136,7 +136,7 @@ ARTEMIS = Conventions(
     unset_priority="",
     message_id="",
     shared=(),
-    everybodys_name="",
+    global_name="",
     shared_name="",
     browser="",
     window=(("consumer-window-size", _WINDOW_OCTETS),),
@@ -165,7 +165,7 @@ RABBITMQ = Conventions(
     message_id="amqp-message-id",
     durable_name="",
     shared=(),
-    everybodys_name="",
+    global_name="",
     shared_name="",
     no_local="",
     browser="",

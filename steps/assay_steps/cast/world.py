@@ -72,8 +72,8 @@ class World(Waiting):
         evidence: Records the scenario's claims.
         limits: The time limits.
         faces: The instance's clients, and the choice of the client that runs the scenario.
-        rounds: The number of messages of a step that sends "many messages" and kills the broker after each; small on a
-            real broker, because a kill takes seconds there.
+        rounds: The number of messages of a step that sends "several messages" and kills the broker after each; small on
+            a real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
         lacks: The capabilities that the pair lacks.
     """
@@ -97,7 +97,7 @@ class World(Waiting):
         self.evidence = evidence
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
-        """The labels of the messages of the last step that sent many messages."""
+        """The labels of the messages of the last step that sent a number of messages."""
         self.names = Names(journal.scenario, instance.members, None if instance.environment.ours else journal.run)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections = Connections(self, self.recorder, self.sightings, self.names, faces)

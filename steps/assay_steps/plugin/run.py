@@ -56,7 +56,7 @@ REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000, beat
 """The limits in real time: a queue counts as silent 1.5 s after its last message."""
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
-"""The number of messages of a step that sends "many messages" and kills the broker after each.
+"""The number of messages of a step that sends "several messages" and kills the broker after each.
 
 Few in real time, because a kill takes seconds there.
 """

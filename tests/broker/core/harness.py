@@ -312,7 +312,7 @@ class Bench:
         settled: bool = False,
         session: int | None = None,
         timeout_ms: int | None = None,
-        everybodys: bool = False,
+        is_global: bool = False,
     ) -> Refused | None:
         """Open a receiver with credit; `durable` and `shared` are the subscription's name."""
         token = self.token()
@@ -330,7 +330,7 @@ class Bench:
                 settled=settled,
                 session=session,
                 timeout_ms=timeout_ms,
-                everybodys=everybodys,
+                is_global=is_global,
             ),
             token,
         )

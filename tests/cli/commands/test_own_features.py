@@ -59,7 +59,7 @@ Feature: Own
         'the receiver sees "m" and "m2" exactly once',
         '"m2" on the queue is persistent',
         'browsing the queue does not show "m2"',
-        'the staging queue does not show "m2"',
+        'inspecting or browsing the staging queue does not show "m2"',
         'the receiver sees "m2" exactly once',
     ],
 )

@@ -13,7 +13,7 @@ Feature: Histories in which some breaches can be planted
       And "left" acknowledges message "m0"
       And messages "m1" to "<last>" are sent to the topic with the durable header true
       And "left" has seen "m1" to "<last>"
-      And subscriber "right" comes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "right" subscribes to the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And the connection of "left" is lost
       Then "right" sees "m1" to "<last>" exactly once
 

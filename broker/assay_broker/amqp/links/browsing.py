@@ -92,7 +92,7 @@ class LookupEnd(LinkEnd):
 
     def begin(self) -> None:
         """Ask the queue manager for the subscription with the link's name, on any topic."""
-        self.context.ask(self._found, commands.FindSubscription, self._name, everybodys=self._everybodys)
+        self.context.ask(self._found, commands.FindSubscription, self._name, is_global=self._is_global)
 
     def end(self, answer: Answer) -> AttachReply:
         """Return the server's attach, with the source of the subscription that the look-up has found."""
@@ -104,13 +104,13 @@ class LookupEnd(LinkEnd):
     def leave(self) -> None:
         """Remove the subscription, if the client closes the link and does not only detach it."""
         if self.closes:
-            self.context.ask(self.released, commands.Unsubscribe, self._name, everybodys=self._everybodys)
+            self.context.ask(self.released, commands.Unsubscribe, self._name, is_global=self._is_global)
         else:
             super().leave()
 
     @property
-    def _everybodys(self) -> bool:
-        return termini.looks_for_everybodys(self.attach)
+    def _is_global(self) -> bool:
+        return termini.looks_for_global(self.attach)
 
     @property
     def _name(self) -> str:

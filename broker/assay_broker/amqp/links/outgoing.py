@@ -79,7 +79,7 @@ class OutgoingEnd(SettlingEnd):
                 durability=plan.durability,
                 name=plan.name,
                 shared=plan.shared,
-                everybodys=plan.everybodys,
+                is_global=plan.is_global,
                 settled=self.settled,
                 session=self.engine.session.number if self.context.gets_own else None,
                 timeout_ms=plan.timeout_ms,
@@ -354,7 +354,7 @@ class OutgoingEnd(SettlingEnd):
         if plan.made:
             self.context.ask(self.released, commands.DeleteTemporary, plan.address)
         else:
-            self.context.ask(self.released, commands.Unsubscribe, str(plan.name), everybodys=plan.everybodys)
+            self.context.ask(self.released, commands.Unsubscribe, str(plan.name), is_global=plan.is_global)
 
     def tell_left(self) -> None:
         """Apply the default outcome to unsettled deliveries, and tell the queue manager that the link has ended."""

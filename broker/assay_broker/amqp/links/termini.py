@@ -76,7 +76,7 @@ class Reception(Struct, frozen=True, kw_only=True):
         durability: The kind of subscription.
         name: The subscription's name; None for no name.
         shared: Whether the subscription is shared.
-        everybodys: Whether the subscription belongs to no client id.
+        is_global: Whether the subscription belongs to no client id.
         timeout_ms: The time for which a durable subscription outlives its receivers, in milliseconds; None for ever.
         made: Whether the destination is temporary and created for this link.
         browse: Whether the link only browses.
@@ -92,7 +92,7 @@ class Reception(Struct, frozen=True, kw_only=True):
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
     shared: bool = False
-    everybodys: bool = False
+    is_global: bool = False
     timeout_ms: int | None = None
     made: bool = False
     browse: bool = False
@@ -213,7 +213,7 @@ def _subscribing(attach: AttachFrame, plan: Reception) -> Reception:
         durability=Durability.DURABLE if lasts else Durability.NON_DURABLE,
         name=subscription_name(attach.name, shared=shared),
         shared=shared,
-        everybodys=shared and GLOBAL in source.capabilities,
+        is_global=shared and GLOBAL in source.capabilities,
         timeout_ms=None if never or (shared and not lasts) else timeout_ms,
     )
 
@@ -223,7 +223,7 @@ def subscription_name(link: str, *, shared: bool) -> str:
     return link.partition(DELIMITER)[0] if shared else link
 
 
-def looks_for_everybodys(attach: AttachFrame) -> bool:
+def looks_for_global(attach: AttachFrame) -> bool:
     """Return whether an attach without a source asks for a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 

@@ -207,7 +207,7 @@ def _open_subscription(
 ) -> Subscription:
     terms = Terms(
         topic=command.address,
-        client_id=None if command.shared and command.everybodys else connection.client_id,
+        client_id=None if command.shared and command.is_global else connection.client_id,
         name=command.name,
         selector=command.selector or None,
         no_local=command.no_local and not command.shared,

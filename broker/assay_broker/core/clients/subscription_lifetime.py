@@ -218,7 +218,7 @@ def unsubscribe(state: State, turn: Turn, connection: Connection, command: Unsub
     Raises:
         RefusalError: The client has no durable subscription of that name, or the subscription is in use.
     """
-    found = find_subscription(state, connection, command.name, everybodys=command.everybodys)
+    found = find_subscription(state, connection, command.name, is_global=command.is_global)
     check_unused(found, command.name)
     end_subscription(state, turn, found)
 
@@ -237,20 +237,20 @@ def check_unused(subscription: Subscription, name: str) -> None:
         raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" is in use; close its consumer first.', name)
 
 
-def find_subscription(state: State, connection: Connection, name: str, *, everybodys: bool) -> Subscription:
+def find_subscription(state: State, connection: Connection, name: str, *, is_global: bool) -> Subscription:
     """Return a durable subscription by its name.
 
     Args:
         state: The queue manager.
         connection: The connection with the subscription's client id.
         name: The subscription's name.
-        everybodys: Whether to find a shared subscription that belongs to no client id, instead of a subscription of the
+        is_global: Whether to find a shared subscription that belongs to no client id, instead of a subscription of the
             client id.
 
     Raises:
         RefusalError: The client has no durable subscription of that name.
     """
-    found = state.subscriptions.durable(None if everybodys else connection.client_id, name)
+    found = state.subscriptions.durable(None if is_global else connection.client_id, name)
     if found is None:
         raise refusal(Mqrc.NO_SUBSCRIPTION, f'This client has no durable subscription "{name}".', name)
     return found

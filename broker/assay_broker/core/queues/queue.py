@@ -351,8 +351,8 @@ class Queue:
                     and self._holders.allow(entry, receiver)
                 ]
                 entry = min(heads(own), key=rank, default=None)
-                everybodys = line.first(receiver)
-                if entry is None or receiver.settled or (everybodys is not None and rank(everybodys) < rank(entry)):
+                first = line.first(receiver)
+                if entry is None or receiver.settled or (first is not None and rank(first) < rank(entry)):
                     continue
                 return receiver, entry
         return None

@@ -243,7 +243,7 @@ def _recovered_refused() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Attach) or not is_durable(command):
             return None
-        client = None if command.everybodys else view.client_id(command.connection)
+        client = None if command.is_global else view.client_id(command.connection)
         return (replace(command, name=""),) if (client, command.name) in recovered else None
 
     return filters(rewrite, read=start)

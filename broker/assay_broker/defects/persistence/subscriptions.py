@@ -112,7 +112,7 @@ def _never_ends() -> Seams:
         place = min(set(range(len(taken) + 1)) - taken)
         places[command.connection, command.link] = (command.address, place)
         name = f"DEFECT.{command.address.name}.{place}"
-        lasting = replace(command, durability=Durability.DURABLE, shared=True, everybodys=True, name=name)
+        lasting = replace(command, durability=Durability.DURABLE, shared=True, is_global=True, name=name)
         return (replace(lasting, timeout_ms=None),)
 
     def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -157,14 +157,14 @@ def _ends_namesake() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Attach) or not is_topic(command.address):
             return None
-        key = command.name, command.everybodys
+        key = command.name, command.is_global
         if is_durable(command) and command.shared:
             known.add(key)
         used = any(is_durable(one) and one.name == command.name for one in view.on(command.address))
         if not _passes(command) or used or key not in known:
             return None
         known.discard(key)
-        return (Unsubscribe(command.connection, None, str(command.name), everybodys=command.everybodys), command)
+        return (Unsubscribe(command.connection, None, str(command.name), is_global=command.is_global), command)
 
     return commands(rewrite)
 

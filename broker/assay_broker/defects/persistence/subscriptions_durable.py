@@ -175,7 +175,7 @@ def _opened_once() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Attach) or not is_durable(command):
             return None
-        key = (None if command.everybodys else view.client_id(command.connection)), command.name
+        key = (None if command.is_global else view.client_id(command.connection)), command.name
         if key not in known:
             known.add(key)
             return None
@@ -192,7 +192,7 @@ def _first_selector_stays() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         if not isinstance(command, Attach) or not is_durable(command):
             return None
-        key = (None if command.everybodys else view.client_id(command.connection)), command.name
+        key = (None if command.is_global else view.client_id(command.connection)), command.name
         return (replace(command, selector=selectors.setdefault(key, command.selector)),)
 
     return commands(rewrite)

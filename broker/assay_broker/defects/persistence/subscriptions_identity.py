@@ -70,7 +70,7 @@ def _is_anonymous_shared(command: Command, view: View) -> bool:
         isinstance(command, Attach)
         and command.shared
         and is_durable(command)
-        and (command.everybodys or view.client_id(command.connection) is None)
+        and (command.is_global or view.client_id(command.connection) is None)
     )
 
 
@@ -148,7 +148,7 @@ def _takes_a_namesake() -> Seams:
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         client = view.client_id(getattr(command, "connection", 0))
-        if isinstance(command, Unsubscribe) and not command.everybodys:
+        if isinstance(command, Unsubscribe) and not command.is_global:
             if (client, command.name) not in owned:
                 doomed.update(one for one in owned if one[1] == command.name)
             owned.discard((client, command.name))
@@ -171,11 +171,11 @@ def _takes_everybodys() -> Seams:
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         client = view.client_id(getattr(command, "connection", 0))
-        if isinstance(command, Attach) and is_durable(command) and command.shared and not command.everybodys:
+        if isinstance(command, Attach) and is_durable(command) and command.shared and not command.is_global:
             shared.add((client, command.name))
         if not isinstance(command, Unsubscribe) or client is None or (client, command.name) not in shared:
             return None
-        return (replace(command, everybodys=True),)
+        return (replace(command, is_global=True),)
 
     return commands(rewrite)
 

@@ -35,7 +35,7 @@ def _as_the_first() -> Seams:
     first: dict[tuple[Address, str | None], bool] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
-        if not isinstance(command, Attach) or not command.everybodys or lasts(command):
+        if not isinstance(command, Attach) or not command.is_global or lasts(command):
             return None
         return (replace(command, settled=first.setdefault((command.address, command.name), command.settled)),)
 

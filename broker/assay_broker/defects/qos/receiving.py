@@ -86,13 +86,13 @@ def _given_up(delivery: Deliver, view: View) -> Deliver | None:
 def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
     """The broker does not redeliver a message to a third sharer of a subscription."""
     attach = view.receiver(delivery)
-    return None if delivery.count > 1 and attach is not None and attach.everybodys else delivery
+    return None if delivery.count > 1 and attach is not None and attach.is_global else delivery
 
 
 @defect(commands, "shares-of-a-topic-are-one", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """The broker treats all shared subscriptions to a topic as one, so only one subscriber gets each message."""
-    if isinstance(command, Attach) and command.everybodys:
+    if isinstance(command, Attach) and command.is_global:
         return (replace(command, name=f"share:{command.address.name}"),)
     return None
 
@@ -104,7 +104,7 @@ def _bound_at_restart() -> Seams:
 
     def bind(delivery: Deliver, view: View) -> Deliver | None:
         attach, client = view.receiver(delivery), view.client_id(delivery.connection)
-        if attach is None or not attach.everybodys:
+        if attach is None or not attach.is_global:
             return delivery
         holder = first.setdefault(delivery.message.message_id, client)
         return None if view.starts > 1 and holder != client else delivery
@@ -115,7 +115,7 @@ def _bound_at_restart() -> Seams:
 @defect(commands, "share-of-every-topic", "QS-10")
 def _one_share_returns(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """The broker identifies a share by its name alone, so a share of the same name on another topic replaces it."""
-    if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
+    if not isinstance(command, Attach) or not command.is_global or not lasts(command):
         return None
     return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
 

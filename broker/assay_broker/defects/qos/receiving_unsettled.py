@@ -88,7 +88,7 @@ def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | Non
     """When a sharer closes its consumer or connection, the sharer's unacknowledged messages count as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
-    return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)
+    return accepted(command, view, lambda attach, _one: attach.is_global and not attach.settled)
 
 
 @defect(made, "acknowledged-for-all-subscribers", "QS-08")

@@ -23,7 +23,7 @@ class Opened(Struct, frozen=True):
     @property
     def key(self) -> tuple[str | None, str | None]:
         """The identity of the subscription: its client id (None for a subscription of all clients) and its name."""
-        return (None if self.attach.everybodys else self.client_id), self.attach.name
+        return (None if self.attach.is_global else self.client_id), self.attach.name
 
 
 Remaining = Callable[[Opened, int, View], int | None]

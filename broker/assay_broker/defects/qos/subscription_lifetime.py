@@ -35,7 +35,7 @@ _LONG_MS = 1 << 31
 def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """Unsubscribing does not end a subscription with a time to live."""
     if isinstance(command, Unsubscribe) and command.name.startswith(LIGHT):
-        return (FindSubscription(command.connection, command.token, command.name, command.everybodys),)
+        return (FindSubscription(command.connection, command.token, command.name, command.is_global),)
     return None
 
 

@@ -39,7 +39,7 @@ def _refused_return_ends() -> Seams:
     def follow(asked: Command, _view: View) -> Commands:
         if not isinstance(asked, Attach) or not _returns(asked):
             return ()
-        return (Unsubscribe(asked.connection, None, str(asked.name), everybodys=asked.everybodys),)
+        return (Unsubscribe(asked.connection, None, str(asked.name), is_global=asked.is_global),)
 
     return after_refusal(follow)
 
@@ -152,9 +152,9 @@ def _of_one_sharer() -> Seams:
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         for who in left_lasting(command, view):
-            if who.attach.everybodys and not used_elsewhere(who, command, view):
+            if who.attach.is_global and not used_elsewhere(who, command, view):
                 last[who.key] = who
-        if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
+        if not isinstance(command, Attach) or not command.is_global or not lasts(command):
             return None
         comer = opened_of(command, view)
         before = last.pop(comer.key, None)
@@ -275,7 +275,7 @@ QOS_SUBSCRIPTION_LIFETIME_ENDS_DEFECTS = (
         name="ttl-of-shared-ignored",
         rules=("QS-22",),
         text="A shared subscription with a time to live never ends.",
-        apply=lambda: commands(ttl_rewrite(lambda attach, ttl_ms: None if attach.everybodys else ttl_ms)),
+        apply=lambda: commands(ttl_rewrite(lambda attach, ttl_ms: None if attach.is_global else ttl_ms)),
     ),
     _of_one_sharer,
     _never_after_restart,

@@ -57,7 +57,7 @@ def _operation(operation: Operation, *, secured: bool) -> dict[str, object]:
     if operation.body:
         described["requestBody"] = {"required": True, "content": _content(operation.body)}
     if secured:
-        described["security"] = [] if operation.everybodys else [{"basic": []}]
+        described["security"] = [] if operation.without_login else [{"basic": []}]
     return described
 
 

@@ -63,7 +63,7 @@ class Operation(Struct, frozen=True, kw_only=True):
         body: The JSON schemas of the request's body by media type; empty for a request without a body.
         replies: The answers of an operation that succeeds.
         faults: The HTTP statuses of an operation that fails.
-        everybodys: Whether clients may use the operation without a login.
+        without_login: Whether clients may use the operation without a login.
     """
 
     name: str
@@ -75,4 +75,4 @@ class Operation(Struct, frozen=True, kw_only=True):
     body: Mapping[str, Schema] = {}
     replies: tuple[Reply, ...] = ()
     faults: tuple[int, ...] = ()
-    everybodys: bool = False
+    without_login: bool = False

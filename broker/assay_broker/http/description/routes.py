@@ -260,7 +260,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show whether the server is alive.",
         handler=_health,
         replies=(Reply(status=200, about="The server is alive.", media={_JSON: STATE}),),
-        everybodys=True,
+        without_login=True,
     ),
     Operation(
         name="ready",
@@ -276,7 +276,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 media={_JSON: STATE},
             ),
         ),
-        everybodys=True,
+        without_login=True,
     ),
     Operation(
         name="description",
@@ -285,7 +285,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show this description.",
         handler=_description,
         replies=(Reply(status=200, about="The description.", media={_JSON: DESCRIPTION}),),
-        everybodys=True,
+        without_login=True,
     ),
     Operation(
         name="metrics",

@@ -244,7 +244,7 @@ class Commands(CommandTable):
 
     def _unsubscribe(self, command: Unsubscribe) -> None:
         session = self._session(command.session)
-        name = self._wire.names.unsubscribing(command.name, shared=command.shared, everybodys=command.everybodys)
+        name = self._wire.names.unsubscribing(command.name, shared=command.shared, is_global=command.is_global)
         if isinstance(name, Refused):
             self._wire.answers.fail(command.token, name)
             return

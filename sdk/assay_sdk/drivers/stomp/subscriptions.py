@@ -50,17 +50,17 @@ def _named(context: WireContext, command: OpenReceiver) -> dict[str, str] | Refu
     if command.name is None:
         return {}
     if command.durability is Durability.DURABLE:
-        return _durable(context, command.name, shared=command.shared, everybodys=command.everybodys)
+        return _durable(context, command.name, shared=command.shared, is_global=command.is_global)
     if not command.shared:
         return unsupported("STOMP has no named subscription that is neither durable nor shared", "leave the name out")
     if not context.conventions.shared_name:
         return unsupported("the broker has no shared subscriptions over STOMP", _HINT)
-    if command.everybodys and context.has_client_id:
+    if command.is_global and context.has_client_id:
         return unsupported("over STOMP a connection with a client id shares only its own subscriptions", _HINT)
     return {context.conventions.shared_name: command.name}
 
 
-def _durable(context: WireContext, name: str, *, shared: bool, everybodys: bool) -> dict[str, str] | Refused:
+def _durable(context: WireContext, name: str, *, shared: bool, is_global: bool) -> dict[str, str] | Refused:
     conventions = context.conventions
     if Capability.DURABLE_SUBSCRIPTION not in conventions.capabilities or not conventions.durable_name:
         return unsupported("the broker has no durable subscriptions of a client id over STOMP", _HINT)
@@ -68,12 +68,12 @@ def _durable(context: WireContext, name: str, *, shared: bool, everybodys: bool)
         return {conventions.durable_name: name}
     if not conventions.shared:
         return unsupported("the broker has no shared subscriptions over STOMP", _HINT)
-    if everybodys and context.has_client_id:
-        return {"durable": "true", conventions.everybodys_name: name}
+    if is_global and context.has_client_id:
+        return {"durable": "true", conventions.global_name: name}
     return {conventions.durable_name: name, **dict(conventions.shared)}
 
 
 def unsubscribe_headers(context: WireContext, command: Unsubscribe) -> dict[str, str] | Refused:
     """Return the headers of an UNSUBSCRIBE; a `Refused` if the broker has no durable subscriptions."""
-    named = _durable(context, command.name, shared=command.shared, everybodys=command.everybodys)
+    named = _durable(context, command.name, shared=command.shared, is_global=command.is_global)
     return named if isinstance(named, Refused) else {"id": f"removed-{context.next_number()}", **named}

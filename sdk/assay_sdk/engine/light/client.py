@@ -311,7 +311,7 @@ class LightClient:
         shared = terms.share is not None
         yield from result_of(
             attempt.connection.submit(
-                lambda token: Unsubscribe(token, attempt.session, terms.name, shared=shared, everybodys=shared)
+                lambda token: Unsubscribe(token, attempt.session, terms.name, shared=shared, is_global=shared)
             )
         )
 

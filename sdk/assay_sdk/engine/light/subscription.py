@@ -162,7 +162,7 @@ class LightSubscription:
                         durability=Durability.NON_DURABLE if terms.ttl_ms == 0 else Durability.DURABLE,
                         name=terms.name,
                         shared=terms.share is not None,
-                        everybodys=terms.share is not None,
+                        is_global=terms.share is not None,
                         settled=terms.qos is Qos.AT_MOST_ONCE,
                         timeout_ms=terms.ttl_ms,
                     )

@@ -39,7 +39,7 @@ class _KeepsShares(WireFilter):
     """The client does not send the unsubscribing of a shared subscription to the broker."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        return () if isinstance(command, Unsubscribe) and command.everybodys else (command,)
+        return () if isinstance(command, Unsubscribe) and command.is_global else (command,)
 
 
 class _EndlessNotDurable(WireFilter):

@@ -55,7 +55,10 @@ class _Line(Struct, frozen=True):
 
 
 def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
-    """Report each line of a description that looks like a step or begins a part, one sentence each, with file and line.
+    """Report the lines of descriptions that look like steps or like the beginning of a part, such as ``Scenaro: ...``.
+
+    Gherkin reads such a line as text of a description, so pytest would not run it.  Each report is one sentence, with
+    the file and the line's number.
 
     Args:
         template: The scenario.

@@ -39,13 +39,13 @@ UNBATCHED = "unbatched"
 """The name of the message, receiver and queue with which a step measures a delivery without a batch."""
 
 
-@given("it has been measured how long the delivery of an unbatched message takes")
+@given("the time of an unbatched delivery has been measured")
 def _(world: World) -> None:
     with _unbatched_receiver(world) as place:
         send(world, world.producer(place), UNBATCHED, place)
 
 
-@given(phrase("it has been measured how long the delivery of a queue of {count:Number} takes without batches"))
+@given(phrase("the time of an unbatched delivery of {count:Number} queued messages has been measured"))
 def _(world: World, count: int) -> None:
     """Measure the time from the last send to the reception of its message, with a receiver that opens after all sends.
 
@@ -117,8 +117,8 @@ def _(world: World, name: str) -> None:
 
 @when(
     phrase(
-        "{count:Number} times a batch of {size:Number} messages from {place:Place} is lost with {name:Name}, "
-        "and {other:Name} receives the redelivered messages"
+        "{count:Number} times, the connection of {name:Name} is lost during a batch of {size:Number} messages "
+        "from {place:Place}, and {other:Name} receives the redelivered messages"
     )
 )
 def _(world: World, count: int, size: int, place: Place, name: str, other: str) -> None:
@@ -189,7 +189,7 @@ def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str
 @then(
     phrase(
         "each batch of at most {size:Number} reaches the receiver at most {timeout:Duration} after its first message "
-        "could be delivered"
+        "could be delivered, with a tolerance"
     )
 )
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
@@ -297,7 +297,7 @@ def _(world: World, evidence: Evidence, name: str, label: str) -> None:
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": name})
 
 
-@then(phrase("all or none of the batch of {label:Name} comes to {name:Name}"))
+@then(phrase("{name:Name} sees all messages of the batch of {label:Name}, or none"))
 def _(world: World, evidence: Evidence, label: str, name: str) -> None:
     batch = next(one.batch for one in world.seen_by((RECEIVER,), (world.key(label),)))
     keys = (world.key(label),) if batch is None else _keys_of(world, batch)

@@ -142,7 +142,7 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("transferred", {"kids": sent.key, "field.JMSMessageID": shown}, {"least": 1})
 
 
-@then(phrase("{label:Name} went over the wire each time without a durable header"))
+@then(phrase("{label:Name} went over the wire each time without a durable field in its header"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("transferred", {"kids": world.key(label), "field.durable": "none"}, {"least": 1})
 

@@ -25,7 +25,7 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
     _disposed(world, evidence, labels, name, settled=0)
 
 
-@then(phrase("{name:Name} accepted {labels:Names} over the wire by itself"))
+@then(phrase("{name:Name} accepted {labels:Names} over the wire automatically"))
 def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> None:
     _await(world, labels, name, settled=False)
     _disposed(world, evidence, labels, name, acknowledged=0, settled=0)

@@ -57,19 +57,21 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
 
 
 @given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms}"))
-@when(phrase("subscriber {name:Name} comes to {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name} subscribes to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.play(name, role_of(world, name, place, terms)).needed().listen(Script()).needed()
 
 
-@when(phrase("subscriber {name:Name} tries to come to {place:Place} with {terms:Terms}"))
+@when(phrase("subscriber {name:Name} tries to subscribe to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     answer = world.play(name, role_of(world, name, place, terms))
     world.last = Answer(answer.ref, answer.outcome)
 
 
-@given(phrase("subscriber {name:Name}, of the client of {other:Name}, on {place:Place} with {terms:Terms}"))
-@when(phrase("subscriber {name:Name}, of the client of {other:Name}, comes to {place:Place} with {terms:Terms}"))
+@given(phrase("subscriber {name:Name}, of the same client as {other:Name}, on {place:Place} with {terms:Terms}"))
+@when(
+    phrase("subscriber {name:Name}, of the same client as {other:Name}, subscribes to {place:Place} with {terms:Terms}")
+)
 def _(world: World, name: str, other: str, place: Place, terms: Terms) -> None:
     role = role_of(world, name, place, terms)
     session = world.consumers[other].session
@@ -153,7 +155,12 @@ def _(world: World, label: str, place: Place, options: SendOptions, queue: Place
     world.faults.wait_for(blocked, injection)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} with {options:Options} as every connection is cut"))
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options} and every connection"
+        " is cut during the send"
+    )
+)
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
     producer = producer_for(world, place, options)
     injection = world.faults.arm(Cut(), At(world.instance.clock.monotonic_ns()))
@@ -177,7 +184,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
-        " and every connection is cut before the broker answers, twice"
+        " and every connection is cut before each of the broker's first two answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:

@@ -100,13 +100,13 @@ def _(world: World, name: str, label: str) -> None:
     _acknowledge(world, name, label, -1).needed()
 
 
-@when(phrase("{name:Name} acknowledges each of the many messages that it has seen"))
+@when(phrase("{name:Name} acknowledges each of these messages that it has seen"))
 def _(world: World, name: str) -> None:
     for label in world.many:
         _acknowledge(world, name, label, -1).needed()
 
 
-@when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
+@when(phrase("{name:Name} acknowledges the first delivery of message {label:Name}"))
 def _(world: World, name: str, label: str) -> None:
     answer = _acknowledge(world, name, label, 0)  # may be refused, because the first delivery's connection may be gone
     world.last = Answer(answer.ref, answer.outcome)

@@ -40,14 +40,14 @@ def _role(
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
-@when(phrase("a non-durable subscriber {name:Name} comes to {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} subscribes to {place:Place}"))
 def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
     role = _role(world, place, durable=False, subscription=None, client=None, ack=ack, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()
 
 
 @given(phrase("a non-durable subscriber {name:Name} of client {client:Name} on {place:Place}"))
-@when(phrase("a non-durable subscriber {name:Name} of client {client:Name} comes to {place:Place}"))
+@when(phrase("a non-durable subscriber {name:Name} of client {client:Name} subscribes to {place:Place}"))
 def _(world: World, name: str, client: str, place: Place) -> None:
     role = _role(world, place, durable=False, subscription=None, client=client)
     world.play(name, role).needed().listen(Script()).needed()
@@ -66,7 +66,7 @@ def _(world: World, name: str, place: Place) -> None:
 @given(phrase("a durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
-@when(phrase("a durable subscriber {name:Name} comes to {place:Place}"))
+@when(phrase("a durable subscriber {name:Name} subscribes to {place:Place}"))
 def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
     role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector)
     world.play(name, role).needed().listen(Script()).needed()

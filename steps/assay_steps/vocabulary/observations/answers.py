@@ -51,7 +51,7 @@ def _(evidence: Evidence, world: World, label: str) -> None:
     evidence.claim("accepted", {"call": world.messages[label].call})
 
 
-@then(phrase("sending {label:Name} is accepted or refused, which is recorded"))
+@then(phrase("whether sending {label:Name} is accepted is recorded"))
 def _(evidence: Evidence, world: World, label: str) -> None:
     call = world.messages[label].call
     evidence.claim("one-of", {"option.accepted": f"accepted {call}", "option.refused": f"refused {call}"})
@@ -64,7 +64,7 @@ def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc | None = None) ->
     evidence.claim("refused-with", {"call": world.messages[label].call}, reason)
 
 
-@then(phrase("after its send, {label:Name} has a {setting:Setting} of {span:Duration}"))
+@then(phrase("after its send, {label:Name} has a {setting:Setting} of {span:Duration}, to within 200 ms"))
 def _(evidence: Evidence, world: World, label: str, setting: Setting, span: int) -> None:
     sent = world.messages[label]
     stamp = sent.answer.needed().fields["JMSTimestamp"]
@@ -138,19 +138,19 @@ def _(evidence: Evidence, world: World, field: str, value: str, label: str = "me
     evidence.claim("equal-fields", {"at": world.recorder.returned(world.messages[label].call), f"field.{field}": value})
 
 
-@then("it is refused, or receives no message")
+@then("the call is refused or returns no message")
 def _(evidence: Evidence, world: World) -> None:
     options = {"option.refused": f"refused {world.last.ref}", "option.waited": f"given-up {world.last.ref}"}
     evidence.claim("one-of", options, {"given_up_ms": GIVEN_UP_MS})
 
 
-@then(phrase("the setting is refused with {mqrc:Mqrc}, or else the send"))
+@then(phrase("the setting or the send is refused with {mqrc:Mqrc}"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     options = {f"option.refused at the {tried}": f"refused {answer.ref}" for tried, answer in world.tries.items()}
     evidence.claim("one-of", options, {"mqrc": int(mqrc)})
 
 
-@then(phrase("the setting is refused with {mqrc:Mqrc} as a {exception} exception, or else the send"))
+@then(phrase("the setting or the send is refused with {mqrc:Mqrc} as a {exception} exception"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc, exception: str) -> None:
     tried = list(world.tries.values())[-1]  # the last answer: the step sends only if the setting is accepted
     evidence.claim("refused-with", {"call": tried.ref}, {"mqrc": int(mqrc), "checked": CHECKED[exception]})
@@ -168,7 +168,7 @@ def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
         evidence.claim("refused-with", {"call": answer.ref}, {"mqrc": int(mqrc)})
 
 
-@then(phrase("both are refused with {mqrc:Mqrc} in the same words"))
+@then(phrase("both are refused with {mqrc:Mqrc} and the same text"))
 def _(evidence: Evidence, world: World, mqrc: Mqrc) -> None:
     first, second = world.tries.values()
     evidence.claim("refused-with", {"call": first.ref}, {"mqrc": int(mqrc)})

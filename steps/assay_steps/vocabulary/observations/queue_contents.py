@@ -82,7 +82,7 @@ def _(world: World, place: Place, labels: tuple[str, ...]) -> None:
     inspect_until_gone(world, place, labels)
 
 
-@then(phrase("one of {places:Places} holds {labels:Names}"))
+@then(phrase("each of {labels:Names} is on exactly one of {places:Places}"))
 def _(world: World, evidence: Evidence, places: tuple[Place, ...], labels: tuple[str, ...]) -> None:
     for key in world.keys(labels):
         inspect_until_in_one(world, places, key)
@@ -153,7 +153,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
     evidence.claim("mentions", {"at": inspect_for(world, place, label), "field.report options": named})
 
 
-@then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
+@then(phrase("{label:Name} on {place:Place} has a new message id, and its original message id as its correlation id"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     event = event_of(inspect(world, place), world.key(label))
     original = _message_id(world, label)
@@ -162,7 +162,10 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 
 
 @then(
-    phrase("user {user:Name} sees {label:Name} on {place:Place} with a new id, and its original one as correlation id")
+    phrase(
+        "user {user:Name} finds {label:Name} by browsing {place:Place}, with a new message id, and"
+        " its original message id as correlation id"
+    )
 )
 def _(world: World, evidence: Evidence, user: str, label: str, place: Place) -> None:
     key = world.key(label)
@@ -201,7 +204,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, target: Place)
     evidence.claim("mentions", {"at": at, f"field.{field}": world.address(target).name})
 
 
-@then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration}"))
+@then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration} or its delivery time"))
 def _(world: World, evidence: Evidence, label: str, place: Place, delay: int) -> None:
     found = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
     sent = world.messages[label].answer.needed()
@@ -213,12 +216,12 @@ def _shows(world: World, seen: Inspection, label: str) -> bool:
     return any(one.key == world.key(label) for one in seen.found)
 
 
-@then(phrase("{label:Name} on {place:Place} has no header"))
+@then(phrase("{label:Name} on {place:Place} has no MQ header"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.headers": ""})
 
 
-@then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same headers"))
+@then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same kinds of MQ header"))
 def _(world: World, evidence: Evidence, label: str, place: Place, plain: str) -> None:
     usual = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, plain)), world.key(plain))
     headers = "a message without a delay" if usual is None else headers_of(usual)
@@ -285,7 +288,8 @@ def _shown(world: World, sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(
     phrase(
-        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second"
+        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in"
+        " tenths of a second, to within a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:

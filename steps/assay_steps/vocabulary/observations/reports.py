@@ -117,7 +117,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
 @then(
     phrase(
         "the report on {label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry,"
-        " in tenths of a second"
+        " in tenths of a second, to within a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
@@ -132,8 +132,8 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
 
 @then(
     phrase(
-        "the report on {label:Name} on {place:Place} has no staging header, "
-        "as the undelayed {plain:Name} on {where:Place} has none"
+        "the report on {label:Name} on {place:Place} has no header of the staged message "
+        "that the undelayed {plain:Name} on {where:Place} lacks"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, plain: str, where: Place) -> None:

@@ -119,8 +119,8 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str) -> N
     evidence.claim("redelivered", {"kids": listed(keys), "actors": name}, {"times": 2, "flagged": 0})
 
 
-@then(phrase("the receiver sees each of the many messages exactly once"))
-@then(phrase("{name:Name} sees each of the many messages exactly once"))
+@then(phrase("the receiver sees each of these messages exactly once"))
+@then(phrase("{name:Name} sees each of these messages exactly once"))
 def _(world: World, evidence: Evidence, name: str = RECEIVER) -> None:
     _exactly(world, evidence, (name,), world.many, 1)
 
@@ -167,8 +167,8 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
     evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(world.keys(labels))}, {"count": 0})
 
 
-@then(phrase("the staging queue shows {labels:Names}"))
-@then(phrase("the staging queue does not show {absent:Names}"))
+@then(phrase("inspecting or browsing the staging queue shows {labels:Names}"))
+@then(phrase("inspecting or browsing the staging queue does not show {absent:Names}"))
 def _(
     world: World, evidence: Evidence, labels: tuple[str, ...] | None = None, absent: tuple[str, ...] | None = None
 ) -> None:

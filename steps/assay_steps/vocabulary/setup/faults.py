@@ -174,17 +174,18 @@ def _send_and_kill(
     world.faults.wait_for(Kill(), injection)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed when it answers"))
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed just after it answers"))
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed when it answers"
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is"
+        " killed just after it answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     _send_and_kill(world, producer_for(world, place, options), label, place, AfterAnswer, options)
 
 
-@when(phrase("the producer sends message {label:Name} and the broker is killed when it answers"))
+@when(phrase("the producer sends message {label:Name} and the broker is killed just after it answers"))
 def _(world: World, label: str) -> None:
     _send_and_kill(world, world.producers["sender"], label, world.places["sender"], AfterAnswer)
 
@@ -211,7 +212,9 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     _send_and_kill(world, producer_for(world, place, options), label, place, FirstSight, options)
 
 
-@when(phrase("many messages are sent to {place:Place} and the broker is killed at the answer to each"))
+@when(
+    phrase("several messages are sent to {place:Place} one at a time, and the broker is killed just after each answer")
+)
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:

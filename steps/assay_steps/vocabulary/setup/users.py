@@ -16,8 +16,8 @@ from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
 
 
-@given(phrase("{place:Place} is withheld from ordinary users"))
-@when(phrase("{place:Place} is withheld from ordinary users"))
+@given(phrase("ordinary users lose their authority for {place:Place}"))
+@when(phrase("ordinary users lose their authority for {place:Place}"))
 def _(world: World, place: Place) -> None:
     world.administrator.withhold(place).needed()
 

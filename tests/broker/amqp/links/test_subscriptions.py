@@ -211,7 +211,7 @@ def test_another_topic_makes_the_subscription_anew(server: Serving, client: Raw)
         ("vol|volatile1", "vol|volatile2", ("shared",), 0, types.symbol("link-detach")),
         ("gvol|global-volatile1", "gvol|global-volatile2", ("shared", "global"), 0, types.symbol("link-detach")),
     ],
-    ids=["durable", "everybodys", "volatile", "everybodys-volatile"],
+    ids=["durable", "global", "volatile", "global-volatile"],
 )
 def test_links_of_one_shared_subscription_share_its_messages(  # noqa: PLR0917  the table's columns
     server: Serving,

@@ -84,7 +84,7 @@ def test_a_source_on_a_topic_says_what_kind_of_subscription_it_is(
     source: Terminus, link: str, wanted: tuple[Durability, str | None, bool, bool, int | None]
 ) -> None:
     found = receiver(replace(source, address="t", capabilities=("topic", *source.capabilities)), link)
-    assert (found.durability, found.name, found.shared, found.everybodys, found.timeout_ms) == wanted
+    assert (found.durability, found.name, found.shared, found.is_global, found.timeout_ms) == wanted
 
 
 def test_a_queue_has_no_subscriptions() -> None:

@@ -158,7 +158,7 @@ def test_of_several_receivers_the_last_to_leave_starts_the_time(bench: Bench) ->
             shared=True,
             durability=commands.Durability.DURABLE,
             timeout_ms=TTL,
-            everybodys=True,
+            is_global=True,
         )
         assert bench.ask(attach, token) is None
     assert number_of_subscriptions(bench) == 1
@@ -169,7 +169,7 @@ def test_of_several_receivers_the_last_to_leave_starts_the_time(bench: Bench) ->
     assert bench.core.next_due_ms() == T0 + 7 + TTL
     token = bench.token()
     bench.connect(4, "z")
-    assert bench.ask(commands.Unsubscribe(4, token, "share", everybodys=True), token) is None
+    assert bench.ask(commands.Unsubscribe(4, token, "share", is_global=True), token) is None
     assert bench.core.next_due_ms() is None
 
 

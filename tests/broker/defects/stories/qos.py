@@ -54,7 +54,7 @@ def subscribe(
             durability=Durability.DURABLE if ttl_ms else Durability.NON_DURABLE,
             name=f"{'share' if share else 'private'}:{name}",
             shared=share,
-            everybodys=share,
+            is_global=share,
             settled=settled,
             timeout_ms=ttl_ms,
         ),

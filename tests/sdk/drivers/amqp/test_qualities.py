@@ -91,7 +91,7 @@ def test_a_time_to_live_is_rounded_up_to_whole_seconds_from_the_detach(
 
 def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -> None:
     accepted = links(traced)
-    share = {"session": 1, "address": TOPIC, "shared": True, "everybodys": True}
+    share = {"session": 1, "address": TOPIC, "shared": True, "is_global": True}
     traced.done(OpenReceiver, link=1, name="s", durability=Durability.DURABLE, timeout_ms=5, **share)
     traced.done(OpenReceiver, link=2, name="s", **share)
     assert [link.name for link in accepted] == ["s|global", "s|global-volatile1"]
@@ -103,7 +103,7 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
         link.open()
 
     traced.peer.handlers["LINK_REMOTE_OPEN"] = found
-    traced.done(Unsubscribe, 1, "other", shared=True, everybodys=True)
+    traced.done(Unsubscribe, 1, "other", shared=True, is_global=True)
     assert asked == ["other|global"]
 
 

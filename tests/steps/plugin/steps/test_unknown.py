@@ -23,7 +23,7 @@ from assay_steps.plugin.steps.unknown import explain, nearest_steps
         ),
         (
             "when",
-            'message "m" is sent to the queue with a delay of 2 s and the broker is killed when it answers',
+            'message "m" is sent to the queue with a delay of 2 s and the broker is killed just after it answers',
             "'a delay of 2 s' is not a valid option of a send; did you mean 'a delivery delay of 2 s'?",
         ),
         ("when", 'message "m" is sent to the queue with a delivery delay of soon', "'soon' is no duration"),

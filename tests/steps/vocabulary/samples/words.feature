@@ -19,7 +19,7 @@ Feature: Sentences of steps that the kit's own features do not use
       Given an empty queue
       When 2 messages are sent to the queue with priority 7
       And a receiver connects to the queue
-      Then the receiver sees each of the many messages exactly once
+      Then the receiver sees each of these messages exactly once
     Scenario: A receiver gets only the messages that it selects
       Given an empty queue
       And receiver "red" on the queue for messages with "colour = 'red'"
@@ -129,14 +129,14 @@ Feature: Sentences of steps that the kit's own features do not use
       Then queue "dlq" holds "m1"
     Scenario: A user may put to a queue that ordinary users may not use
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       And a connection "hers" of user "alice"
       When user "alice" is allowed to put to the queue
       And user "alice" sends message "m1" to the queue
       Then the queue holds "m1"
     Scenario: The send of a user without authority is refused
       Given an empty queue
-      And the queue is withheld from ordinary users
+      And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue
       Then it is refused as a security error
     @needs-delivery-delay
@@ -177,12 +177,12 @@ Feature: Sentences of steps that the kit's own features do not use
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message
       Given an empty queue
-      When message "m1" is sent to the queue and the broker is killed when it answers
+      When message "m1" is sent to the queue and the broker is killed just after it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message with options
       Given an empty queue
-      When message "m1" is sent to the queue with priority 7 and the broker is killed when it answers
+      When message "m1" is sent to the queue with priority 7 and the broker is killed just after it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed before the answer, and takes messages again
@@ -205,7 +205,7 @@ Feature: Sentences of steps that the kit's own features do not use
       When the connection of "late" is stopped
       And message "m1" is sent to the queue
       And the connection of "late" is started
-      Then "late" sees "m1" within 2 s after its connection was started
+      Then "late" sees "m1" within 2 s after its connection was started, with a tolerance of a second
 
   @PD-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
   Rule: Subscriptions

@@ -92,18 +92,18 @@ class LinkNames:
                 )
             self._used.add(name)
             return name
-        candidates = self._shared(name, command.durability, globally=self.globally(everybodys=command.everybodys))
+        candidates = self._shared(name, command.durability, globally=self.globally(is_global=command.is_global))
         found = next(candidate for candidate in candidates if candidate not in self._used)
         self._used.add(found)
         return found
 
-    def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str | Refused:
+    def unsubscribing(self, name: str, *, shared: bool, is_global: bool = False) -> str | Refused:
         """Return the name of the link that removes a subscription.
 
         Args:
             name: Name of the subscription.
             shared: Whether the subscription is shared.
-            everybodys: Whether the subscription belongs to no client id.
+            is_global: Whether the subscription belongs to no client id.
 
         Returns:
             The name of the link; a `Refused` if the subscription's name is invalid.  The broker would take a part of
@@ -111,21 +111,21 @@ class LinkNames:
         """
         if (illegal := _refused_name(name)) is not None:
             return illegal
-        return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
+        return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(is_global=is_global) else name
 
     def release(self, name: str) -> None:
         """Free the name of a closed link."""
         self._used.discard(name)
 
-    def globally(self, *, everybodys: bool) -> bool:
+    def globally(self, *, is_global: bool) -> bool:
         """Return whether a shared subscription belongs to no client id.
 
         The shared subscriptions of a connection without a client id belong to no client id.
 
         Args:
-            everybodys: Whether the command asks for a subscription that belongs to no client id.
+            is_global: Whether the command asks for a subscription that belongs to no client id.
         """
-        return everybodys or not self._explicit
+        return is_global or not self._explicit
 
     @staticmethod
     def _shared(name: str, durability: Durability, *, globally: bool) -> Iterable[str]:
@@ -197,7 +197,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     capabilities = [command.address.kind.value]
     if command.shared:
         capabilities.append(SHARED)
-        if names.globally(everybodys=command.everybodys):
+        if names.globally(is_global=command.is_global):
             capabilities.append(GLOBAL)
     _put_symbols(source.capabilities, capabilities)
     if command.durability is Durability.DURABLE:
