@@ -9,6 +9,8 @@ from assay_sdk.model.message import Body, Message, Property
 
 KID = "assay_kid"
 """The property with the kit's id."""
+_PROVIDERS = "JMSX"
+"""The beginning of the names of properties that a JMS provider may add to a message (JMS 2.0, 3.5.9)."""
 _DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
 """The octets that precede a short body in an encoded AMQP message: for a string, and for data (AMQP 1.0, 3.2)."""
 
@@ -41,10 +43,12 @@ def key_in_encoded(encoded: bytes) -> str:
 def key_among(properties: Mapping[str, Property], body: Body) -> str:
     """Return the kit's id of a message; an empty text if the kit did not send the message.
 
-    The body of a message with properties is not searched: the body of a report message may begin with the id of the
-    message that the report is about.
+    The body of a message with properties of the application is not searched: the body of a report message may begin
+    with the id of the message that the report is about.
     """
-    return str(properties.get(KID, "")) if properties else key_in(body)
+    if all(name.startswith(_PROVIDERS) for name in properties):
+        return key_in(body)
+    return str(properties.get(KID, ""))
 
 
 def key_of(message: Message) -> str | None:

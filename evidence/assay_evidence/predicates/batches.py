@@ -6,10 +6,11 @@ from collections import Counter
 
 from msgspec import Struct
 
+from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Callback, Claim, Event, Seen
 from assay_evidence.figures import counted, duration
 from assay_evidence.history import History, distance, follows
-from assay_evidence.predicates.claims import ClaimError, Saying, actors_of, listed, number
+from assay_evidence.predicates.claims import Saying, actors_of, listed, number
 from assay_evidence.predicates.timing import like_ns, unless_like_noted
 from assay_evidence.spans import NS_PER_MS
 from assay_evidence.verdicts import Finding

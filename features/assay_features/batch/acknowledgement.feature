@@ -1680,18 +1680,24 @@ Feature: A batch is acknowledged as a whole
   Rule: After a failure, no message of an earlier, acknowledged batch comes again
     Line 38: after a failure, only messages of the last batch may come again.
 
-    Scenario: A batch of 50 messages is acknowledged up to its last message
+    Scenario Outline: A batch of <count> messages is acknowledged up to its last message
       Given an empty queue
-      And messages "m1" to "m50" are sent to the queue
+      And messages "m1" to "m<count>" are sent to the queue
       And a receiver on the queue
-      And the receiver takes batches of at most 50 within 500 ms
-      When "receiver" has seen "m1" to "m50"
+      And the receiver takes batches of at most <count> within 500 ms
+      When "receiver" has seen "m1" to "m<count>"
       And 1 s pass
       And "receiver"'s connection is lost
       And receiver "after" starts to wait on the queue
       And message "control" is sent to the queue
       Then "after" sees "control" exactly once
-      And "after" never sees "m1" to "m50"
+      And "after" never sees "m1" to "m<count>"
+
+      Examples:
+        | count |
+        | 50    |
+        | 250   |
+        | 256   |
 
     Scenario: If a callback fails, no message of an earlier batch comes again
       Given an empty queue

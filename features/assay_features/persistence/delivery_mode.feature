@@ -28,6 +28,15 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
+    @evidence @needs-temporary-destination @needs-session
+    Scenario: A message for a temporary queue is persistent by default
+      Given session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      When a message listener is set on "reader"
+      And message "plain" is sent to queue "answers"
+      Then message "plain" as seen by "reader" shows JMSDeliveryMode "PERSISTENT"
+
     @needs-non-persistent
     Scenario Outline: A message of a <style> producer with the delivery mode <mode> arrives with this mode
       Given an empty queue

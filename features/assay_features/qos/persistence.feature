@@ -225,6 +225,26 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
 
+    @evidence @needs-subscription-ttl
+    Scenario Outline: After the broker <event>, a subscriber whose subscription lives for 1 h gets a message with the durable header
+      Given a topic
+      And subscriber "reader" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "reader" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker <event>
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: After the broker <event>, durable subscribers get a message that also went to a subscriber with <once>
       By line 36, only the copy of that one subscriber is non-persistent.
 
@@ -625,6 +645,16 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is persistent
+
+    @own-instance
+    Scenario: DEFPSIST(YES) of the base topic applies to the next message of a topic that was used before
+      Given a topic
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
+      And message "before" is sent to the topic with no durable header
+      When the base topic is altered to DEFPSIST(YES)
+      And message "after" is sent to the topic with no durable header
+      Then "before" on the queue of the subscription to the topic is non-persistent
+      And "after" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
     Scenario: With factory settings, a message is non-persistent for sharers of topic patterns, too

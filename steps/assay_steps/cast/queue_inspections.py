@@ -11,6 +11,8 @@ from assay_adapters.ports.administration import STRUC_ID, RawMessage
 from assay_steps.cast.recording import Scalar
 from assay_steps.words.descriptor import names_of
 
+_IDS = frozenset({"MsgId", "CorrelId", "GroupId"})
+
 
 class Found(Struct, frozen=True):
     """A message that an administrator's inspection has found.
@@ -45,22 +47,29 @@ def key_of(message: RawMessage) -> str:
 
 
 def fields_of(message: RawMessage) -> dict[str, Scalar]:
-    """Return the message's fields, properties and headers in one flat mapping, for its event."""
+    """Return the message's fields, properties and headers in one flat mapping, for its event.
+
+    Ids are in lower-case hexadecimal digits, because an administrator's interface may show either case.
+    """
     headers = {
-        f"{header[STRUC_ID]}.{name}": value
+        f"{header[STRUC_ID]}.{name}": _id_in_lower_case(name, value)
         for header in message.headers
         for name, value in header.items()
         if name != STRUC_ID
     }
     return {
         **message.properties,
-        **message.descriptor,
+        **{name: _id_in_lower_case(name, value) for name, value in message.descriptor.items()},
         **headers,
         "headers": _kinds_of(message),
         "report options": "".join(f"{name};" for name in names_of(int(message.descriptor.get("Report", 0)))),
         "kid": key_of(message),
         **_digest_of(message.body),
     }
+
+
+def _id_in_lower_case(name: str, value: Scalar) -> Scalar:
+    return value.lower() if name in _IDS and isinstance(value, str) else value
 
 
 def _digest_of(body: bytes | None) -> dict[str, Scalar]:
@@ -78,4 +87,9 @@ def headers_of(found: Found) -> str:
 
 def message_id_of(found: Found) -> str:
     """Return a message's MsgId, in the text form of the journal."""
-    return str(found.message.descriptor["MsgId"])
+    return str(found.message.descriptor["MsgId"]).lower()
+
+
+def ids_of(found: Found) -> set[str]:
+    """Return a message's MsgId and CorrelId, in the text form of the journal."""
+    return {str(found.message.descriptor.get(name, "")).lower() for name in ("MsgId", "CorrelId")}

@@ -12,7 +12,7 @@ from assay_adapters.ports.client import Draft
 from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
 from assay_steps.cast.messages import BODY
-from assay_steps.cast.queue_inspections import fields_of
+from assay_steps.cast.queue_inspections import Found, fields_of, ids_of
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.words.names import Place, read_place
 
@@ -148,6 +148,16 @@ def test_a_message_is_one_flat_row() -> None:
     assert fields["headers"] == "DLH|DDH"
     assert (fields["DLH.Reason"], fields["DDH.DeliveryDelay"]) == (2053, 5)
     assert (fields["MsgId"], fields["colour"], fields["kid"], fields["bytes"]) == ("ab", "red", "t/m1", 3)
+
+
+def test_an_id_in_capital_digits_is_the_same_id() -> None:
+    headers = ({"StrucId": "DDH", "MsgId": "CD"},)
+    message = RawMessage(
+        descriptor={"MsgId": "AB", "CorrelId": "EF", "Format": "MQDDH"}, headers=headers, properties={}, body=b""
+    )
+    fields = fields_of(message)
+    assert (fields["MsgId"], fields["DDH.MsgId"], fields["Format"]) == ("ab", "cd", "MQDDH")
+    assert ids_of(Found("e1", "", message)) == {"ab", "ef"}
 
 
 def test_what_is_taken_stands_in_the_journal(desk: Office) -> None:

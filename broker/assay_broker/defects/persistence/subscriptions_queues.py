@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import ClearQueue
-from assay_broker.core.commands import Administer, Attach, Backout, Command, Connect, Disconnect, Put, Settle
+from assay_broker.core.commands import (
+    Administer,
+    Attach,
+    Backout,
+    Command,
+    Commit,
+    Connect,
+    Detach,
+    Disconnect,
+    Put,
+    Settle,
+)
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import Record
 from assay_broker.defects.model import defect, made
@@ -107,6 +118,31 @@ def _ends_with_consumer() -> Seams:
     return filters(drop, read=start)
 
 
+@defect(made, "closed-producer-undoes-unit", "PD-18")
+def _closed_producer_undoes_unit() -> Seams:
+    """A commit backs the unit of work out if a producer of its messages is closed and their queue has no consumer."""
+    sent: dict[tuple[int, int], dict[int, Address]] = {}
+    closed: set[tuple[int, int]] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        match command:
+            case Put(unit=int(unit)):
+                target = view.target(command)
+                if target is not None and not is_topic(target):
+                    sent.setdefault((command.connection, unit), {})[command.link] = target
+            case Detach():
+                closed.add((command.connection, command.link))
+            case Commit():
+                targets = sent.pop((command.connection, command.unit), {})
+                if any((command.connection, link) in closed and not view.on(to) for link, to in targets.items()):
+                    return (Backout(command.connection, command.token, command.unit),)
+            case _:
+                pass
+        return None
+
+    return commands(rewrite)
+
+
 @defect(made, "queue-cleared-with-its-last-user", "PD-18", "PD-32")
 def _cleared_with_last_user() -> Seams:
     """A queue loses its messages when the last connection that used it closes."""
@@ -187,6 +223,7 @@ PERSISTENCE_SUBSCRIPTIONS_QUEUES_DEFECTS = (
     _acknowledgement_lost,
     _second_dropped,
     _ends_with_consumer,
+    _closed_producer_undoes_unit,
     _cleared_with_last_user,
     _uncommitted_consumed,
     _for_one_selector,

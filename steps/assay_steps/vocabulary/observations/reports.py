@@ -14,7 +14,7 @@ from pytest_bdd import then
 from assay_adapters.ports.outcome import Ok
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.cast.claims import Evidence, listed
-from assay_steps.cast.queue_inspections import Found, Inspection, headers_of, message_id_of
+from assay_steps.cast.queue_inspections import Found, Inspection, headers_of, ids_of, message_id_of
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.observations.queue_inspections import (
     found_in,
@@ -38,11 +38,7 @@ def _reports_on(world: World, seen: Inspection, label: str) -> list[Found]:
     sent = world.messages[label]
     texts = (sent.answer.needed().message_id, sent.draft.correlation_id)
     ids = {world.administrator.identify(text) for text in texts if text}
-    return [
-        found
-        for found in seen.found
-        if _is_report(found) and ids & {found.message.descriptor.get("MsgId"), found.message.descriptor.get("CorrelId")}
-    ]
+    return [found for found in seen.found if _is_report(found) and ids & ids_of(found)]
 
 
 def _report(world: World, label: str, place: Place) -> str:

@@ -111,4 +111,15 @@ def uncommitted(story: Story) -> None:
     story.run(3_000)
 
 
-SENDING_STORIES = (not_to_be_delayed, checked_at_the_send, native_puts, uncommitted)
+def closed_before_the_commit(story: Story) -> None:
+    one = story.client("one")
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("of a closed producer", unit=1)
+    one.close(1)
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(10)
+    one.listen(3, Q)
+    story.run(10)
+
+
+SENDING_STORIES = (not_to_be_delayed, checked_at_the_send, native_puts, uncommitted, closed_before_the_commit)
