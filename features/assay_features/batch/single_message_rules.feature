@@ -41,7 +41,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
-    @kit @needs-time-to-live
+    @needs-time-to-live
     Scenario: A message that expires while its batch is being filled never comes
       Given an empty queue
       And a receiver on the queue
@@ -51,7 +51,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
-    @kit @needs-time-to-live
+    @needs-time-to-live
     Scenario: If a message expires before its batch is full, the other messages of the batch still come
       Given an empty queue
       And a receiver on the queue
@@ -105,7 +105,6 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "m1" to "m6" exactly once
       And the receiver sees "m1" to "m6" in that order
 
-    @kit
     Scenario: When a stopped connection is closed, the messages of its unfinished batch go to another receiver
       Given an empty queue
       And a receiver on the queue
