@@ -35,6 +35,30 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
+    @evidence @needs-admin @needs-queue-limit @needs-queue-look
+    Scenario Outline: A durable subscriber and a later administered subscription get their copies after the broker <event>
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a durable subscriber "keeper" on the topic
+      And an administered subscription "orders" from the topic to the queue
+      And subscriber "keeper" is inactive
+      When message "before" is sent to the topic
+      And the broker <event>
+      And message "after" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "before" and "after" exactly once
+      And the queue holds "before" and "after"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: The copy for a durable subscription beside a non-durable subscription is there after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic
