@@ -29,7 +29,7 @@ class Peer(Protocol):
         ...
 
     def lost(self, why: Refused) -> None:
-        """End the connection for the reason given; the queue manager makes no further call."""
+        """End the connection for the given reason. The queue manager calls no method of this peer afterwards."""
         ...
 
 

@@ -117,7 +117,9 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         try:
             self._handle_frames()
             self.context.catch_up()
-        except FaultError as fault:  # raised for an answer that came during the call
+        except (
+            FaultError
+        ) as fault:  # the queue manager's answer to a command, which came while this method ran, was a refusal
             self.fail(fault)
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self._mistake("a frame")

@@ -196,7 +196,7 @@ def _end_call(one: _Running) -> None:
 
 
 def _last(control: Connection, deadline_s: float) -> Iterator[Report | Failed]:
-    """Yield the messages of a client until the client ends, or until the deadline."""
+    """Yield a client's reports and the report of its failure, until the client ends or the deadline is over."""
     try:
         while control.poll(_left_s(deadline_s)):
             said = control.recv()

@@ -169,7 +169,7 @@ def _answered(key: str, history: History) -> Event | None:
 
 
 def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
-    """Return the deliveries that the receiver must have accepted.
+    """Return the deliveries whose dispositions the claim examines.
 
     If the broker is the receiver, the list has one delivery for each message, even if the client sent the message
     again.  If an actor is the receiver, the claim's bounds choose the deliveries: the acknowledged, the accepted or all

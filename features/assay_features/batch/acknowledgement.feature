@@ -1634,7 +1634,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: When a session is closed, the delivery count of messages in an unfinished batch does not increase
+    Scenario: When a session is closed, the delivery count of a message that waits for its batch to fill does not increase
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue

@@ -189,7 +189,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
         | is killed and comes back |
 
     @kit @needs-local-transaction
-    Scenario Outline: At each send in <ack> mode, our broker checks again whether the user may put to the queue
+    Scenario Outline: At each send in <ack> mode, the reference broker checks again whether the user may put to the queue
       IBM MQ checks it when a queue is opened.  Our broker checks it at each send, so that a revocation counts at once.
 
       Given an empty queue
@@ -211,7 +211,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
         | transacted |
 
     @kit @needs-topic @own-instance
-    Scenario: At each send to a topic, our broker checks again whether the user may publish to the topic
+    Scenario: At each send to a topic, the reference broker checks again whether the user may publish to the topic
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And ordinary users lose their authority for the topic
       And ordinary users lose their authority for the base topic
@@ -238,7 +238,7 @@ Feature: The broker checks authority for the target of a delayed message at the 
       And inspecting or browsing the staging queue does not show "m1"
 
     @kit
-    Scenario: Our broker's reason for refusing a delayed send without authority is MQRC_NOT_AUTHORIZED
+    Scenario: The reference broker's reason for refusing a delayed send without authority is MQRC_NOT_AUTHORIZED
       Given an empty queue
       And ordinary users lose their authority for the queue
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s

@@ -103,7 +103,7 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on queue "orders" at queue manager "B" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
     @evidence @needs-xa @needs-queue-look
-    Scenario: For a message of a branch of a global unit of work, the delay counts against the expiry interval
+    Scenario: For a message that is sent in a branch of a global unit of work, the delay counts against the expiry interval
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -187,7 +187,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue has become empty
 
     @kit @needs-durable-subscription
-    Scenario: Our broker's report on a dropped publication has the feedback MQRC_NO_SUBSCRIPTION
+    Scenario: The reference broker's report on a dropped publication has the feedback MQRC_NO_SUBSCRIPTION
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "fickle" on the topic
@@ -304,10 +304,10 @@ Feature: Delayed publications that a subscriber cannot receive
       And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       Then the staging queue has become empty
-      And how many reports queue "replies" holds is recorded
+      And the number of reports on queue "replies" is recorded
 
     @kit
-    Scenario: Our broker reports a discarded publication with the target's reason, not the dead-letter queue's
+    Scenario: The reference broker reports a discarded publication with the target's reason, not the dead-letter queue's
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)

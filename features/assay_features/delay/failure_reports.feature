@@ -183,7 +183,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
     @kit
-    Scenario Outline: Our broker's report on a <mode> message is <mode> and has the priority of the message
+    Scenario Outline: The reference broker's report on a <mode> message is <mode> and has the priority of the message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, priority 7, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has Persistence "<persistence>"
@@ -280,7 +280,7 @@ Feature: Exception reports on delayed messages that could not be put
       When the staging queue no longer holds "m1"
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
       When the broker <event>
-      Then the dead-letter queue holds no report on "m1", or one with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      Then the dead-letter queue holds no report on "m1", or only reports with reason MQRC_PUT_INHIBITED and destination queue "replies"
 
       @needs-restart
       Examples: Restart
@@ -293,7 +293,7 @@ Feature: Exception reports on delayed messages that could not be put
         | is killed and comes back |
 
     @kit
-    Scenario Outline: Our broker's report on a persistent message is still on the dead-letter queue after the broker <event>
+    Scenario Outline: The reference broker's report on a persistent message is still on the dead-letter queue after the broker <event>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -418,7 +418,7 @@ Feature: Exception reports on delayed messages that could not be put
       And the staging queue has become empty
 
     @kit @needs-temporary-destination
-    Scenario: A persistent message whose target was a temporary queue is processed again until its report can be delivered
+    Scenario: A persistent message whose temporary target queue was deleted is processed again until its report can be delivered
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"

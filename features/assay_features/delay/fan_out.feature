@@ -344,7 +344,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "reader" sees "one" exactly once
 
     @kit
-    Scenario: After a refused publication, our broker accepts the producer's next publication if the topic is altered to ALLAVAIL
+    Scenario: After a refused publication, the reference broker accepts the producer's next publication if the topic is altered to ALLAVAIL
       The document does not say that a producer is usable after a refused send; some brokers close the producer's link.
 
       Given a topic with PMSGDLV(ALL)

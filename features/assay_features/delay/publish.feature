@@ -247,7 +247,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" at most once
 
     @kit @needs-non-persistent @needs-shared-subscription @needs-durable-subscription
-    Scenario: Our broker keeps a non-persistent publication for a shared durable subscription that has no subscriber at the send
+    Scenario: The reference broker keeps a non-persistent publication for a shared durable subscription that has no subscriber at the send
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive

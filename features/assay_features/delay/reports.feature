@@ -287,7 +287,7 @@ Feature: Report options of delayed messages
         | MQRO_COD_WITH_FULL_DATA |
 
     @kit
-    Scenario: Our broker sends no report when an administrator takes a message off the staging queue
+    Scenario: The reference broker sends no report when an administrator takes a message off the staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_EXCEPTION
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has taken "m1" off
@@ -307,7 +307,7 @@ Feature: Report options of delayed messages
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       When a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
-      And how many reports queue "replies" holds is recorded
+      And the number of reports on queue "replies" is recorded
       Examples:
         | options               |
         | MQRO_COA              |

@@ -371,7 +371,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the receiver never sees the refused "second"
 
     @kit @needs-queue-limit
-    Scenario: If the target queue is full, our broker refuses a delayed send with MQRC_Q_FULL
+    Scenario: If the target queue is full, the reference broker refuses a delayed send with MQRC_Q_FULL
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -379,7 +379,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-queue-limit @needs-staging-queue
-    Scenario: If the staging queue is full, our broker refuses a delayed send with MQRC_Q_FULL
+    Scenario: If the staging queue is full, the reference broker refuses a delayed send with MQRC_Q_FULL
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -388,7 +388,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-put-inhibit @needs-staging-queue
-    Scenario: If the staging queue is disabled for puts, our broker refuses a delayed send with MQRC_PUT_INHIBITED
+    Scenario: If the staging queue is disabled for puts, the reference broker refuses a delayed send with MQRC_PUT_INHIBITED
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -455,7 +455,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And which of the queue and the staging queue the refusal's text names is recorded
 
     @kit
-    Scenario: If the target queue is full, our broker's refusal names only this queue
+    Scenario: If the target queue is full, the reference broker's refusal names only this queue
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -463,7 +463,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue alone as the cause
 
     @kit
-    Scenario: If the staging queue is full, our broker's refusal names only the staging queue
+    Scenario: If the staging queue is full, the reference broker's refusal names only the staging queue
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -472,7 +472,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: If the target queue and the staging queue are full, our broker's refusal names both
+    Scenario: If the target queue and the staging queue are full, the reference broker's refusal names both
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -482,7 +482,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit
-    Scenario: If the staging queue is disabled for puts, our broker's refusal names only the staging queue
+    Scenario: If the staging queue is disabled for puts, the reference broker's refusal names only the staging queue
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -490,7 +490,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: If the target queue is disabled for puts and the staging queue is full, our broker's refusal names both
+    Scenario: If the target queue is disabled for puts and the staging queue is full, the reference broker's refusal names both
       Given a queue with PUT(DISABLED)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
@@ -500,7 +500,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-non-persistent @needs-local-transaction
-    Scenario: After a rollback, our broker's refusal still names both the target queue and the staging queue
+    Scenario: After a rollback, the reference broker's refusal still names both the target queue and the staging queue
       Given a queue with PUT(DISABLED)
       And a receiver is waiting on the queue
       And an empty queue "other"
@@ -520,7 +520,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-xa
-    Scenario: If the target queue is disabled for puts, our broker's refusal in a global unit of work names only this queue
+    Scenario: If the target queue is disabled for puts, the reference broker's refusal in a global unit of work names only this queue
       Given a queue with PUT(DISABLED)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -24,7 +24,7 @@ Feature: An application can set a delivery delay on a producer
         | simplified | 8760 h |
 
     @kit
-    Scenario Outline: A <style> producer refuses a delay of <delay>, which is negative or not a whole number of milliseconds
+    Scenario Outline: A <style> producer refuses the delay <delay>: a delay is a whole number of milliseconds, not below 0
       Given an empty queue
       And a <style> producer on the queue
       When the producer's delivery delay is set to <delay>

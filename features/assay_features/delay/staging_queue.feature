@@ -86,7 +86,7 @@ Feature: Delayed messages wait on one staging queue
       And a header of "slow" on the staging queue shows its delay of 1 h or its delivery time
 
     @kit
-    Scenario: Our broker's header is called DDH, and has the delay in milliseconds
+    Scenario: The reference broker's header is called DDH, and has the delay in milliseconds
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then "slow" on the staging queue has headers "DDH"
@@ -94,7 +94,7 @@ Feature: Delayed messages wait on one staging queue
       And "slow" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"
 
     @kit @needs-local-transaction
-    Scenario: In a unit of work, too, the delay in our broker's header counts from the send
+    Scenario: In a unit of work, too, the delay in the reference broker's header counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
@@ -136,7 +136,7 @@ Feature: Delayed messages wait on one staging queue
       Then "slow" on the queue and the undelayed "plain" have the same kinds of MQ header
 
     @kit
-    Scenario: On our broker, a message on its target has no header at all
+    Scenario: On the reference broker, a message on its target has no header at all
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then "slow" on the queue has no MQ header
@@ -280,7 +280,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue is empty
 
     @kit
-    Scenario: Our broker's refusals say whether the staging queue is full or the message is too long
+    Scenario: The reference broker's refusals say whether the staging queue is full or the message is too long
       Given the staging queue has been altered to MAXDEPTH(1) MAXMSGL(10000)
       And an empty queue
       When message "long" is sent to the queue with a delivery delay of 1 h and a body of 10001 B

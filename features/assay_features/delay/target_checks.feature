@@ -346,7 +346,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And sending "two" is refused
 
     @kit @needs-local-transaction @needs-queue-limit
-    Scenario: On our broker, an uncommitted message already counts towards the MAXDEPTH of its queue
+    Scenario: On the reference broker, an uncommitted message already counts towards the MAXDEPTH of its queue
       Given a queue with MAXDEPTH(1)
       And session "work" in transacted mode
       When message "filler" is sent in session "work" to the queue
@@ -354,7 +354,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is refused with MQRC_Q_FULL
 
     @kit
-    Scenario Outline: For a queue with <attributes>, our broker refuses a delayed message with <reason>
+    Scenario Outline: For a queue with <attributes>, the reference broker refuses a delayed message with <reason>
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s

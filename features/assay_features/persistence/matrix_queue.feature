@@ -8,7 +8,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     the flush claim that a message is on disk.  An acknowledgement has no answer in AMQP, so the scenarios give the
     broker a second to process it before a kill.
 
-    Scenario Outline: After the broker <event>, waiting messages without properties are there, and received ones are not
+    Scenario Outline: After the broker <event>, a queue still has its message without properties, but not the one that a consumer received
       Given an empty queue
       And receiver "first" is waiting on the queue
       And a producer on the queue
@@ -944,7 +944,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the queue with delivery mode non-persistent
       And message "heavy" is sent to the queue
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     Scenario Outline: A non-persistent message on a queue may be gone after the broker <event>
       Given an empty queue
@@ -975,7 +975,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And branch "b" is ended
       And branch "b" is prepared
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-xa @needs-delivery-delay
     Scenario: The broker's files do not contain a delayed non-persistent message that a prepared branch has sent
@@ -987,7 +987,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And branch "b" is ended
       And branch "b" is prepared
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-retained-publication
     Scenario: The broker's files do not contain a non-persistent message that is retained
@@ -996,7 +996,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to topic "one" with the retain option and delivery mode non-persistent
       And message "heavy" is sent to topic "other" with the retain option
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-admin @needs-dead-letter-queue @needs-delivery-delay
     Scenario: The broker's files do not contain a non-persistent message on the dead-letter queue
@@ -1005,7 +1005,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And message "heavy" is sent to the queue
       Then the dead-letter queue holds "light" with reason MQRC_Q_FULL and destination the queue
       And the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-shared-subscription
     Scenario: The broker's files do not contain a non-persistent message for a shared durable subscription
@@ -1015,7 +1015,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the topic with delivery mode non-persistent
       And message "heavy" is sent to the topic
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-delivery-delay
     Scenario: The broker's files do not contain a delayed non-persistent message
@@ -1023,7 +1023,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 60 s
       And message "heavy" is sent to the queue with a delivery delay of 60 s
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder
     Scenario: The broker's files do not contain a non-persistent message that was delivered and returned
@@ -1034,7 +1034,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "first" has seen "light" and "heavy"
       And "first"'s connection is closed
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder
     Scenario: The broker's files do not contain a large non-persistent message on a queue
@@ -1042,7 +1042,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the queue with delivery mode non-persistent and a body of 300 KB
       And message "heavy" is sent to the queue
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-local-transaction
     Scenario: The broker's files do not contain a non-persistent message that was committed with a persistent message
@@ -1052,7 +1052,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And message "light" is sent in session "work" to the queue with delivery mode non-persistent
       And session "work" is committed
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-durable-subscription
     Scenario: The broker's files do not contain a non-persistent message for an inactive durable subscription
@@ -1062,7 +1062,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When message "light" is sent to the topic with delivery mode non-persistent
       And message "heavy" is sent to the topic
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-restart
     Scenario: An orderly restart writes no non-persistent message to the broker's files
@@ -1071,7 +1071,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And message "heavy" is sent to the queue
       And the broker is restarted
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @kit @needs-data-folder @needs-selector @needs-local-transaction
     Scenario: The broker's files do not contain a non-persistent message that a consumer with a selector rolled back
@@ -1083,7 +1083,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "picky" receives 2 messages
       And session "work" is rolled back
       Then the data folder holds the body of "heavy"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
   @PD-32 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue without a consumer may be kept in memory until a consumer connects

@@ -111,7 +111,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "new" never sees "m1"
 
     @kit @needs-restart
-    Scenario: The copy of a subscription to several topics is there after a restart
+    Scenario: The copy of a subscription to a topic pattern is there after a restart
       Given a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
       When message "heavy" is sent to topic "sport/football/results"
@@ -809,7 +809,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @kit @needs-restart
-    Scenario: A durable subscription to several topics still stores messages after a restart
+    Scenario: A durable subscription to a topic pattern still stores messages after a restart
       Given a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
       When the broker is restarted
@@ -994,7 +994,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @evidence @needs-data-folder @needs-durable-subscription @needs-queue @needs-shared-subscription
     Scenario: The broker's files do not contain a persistent message that only a shared non-durable subscription gets
@@ -1006,7 +1006,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       When message "kept" is sent to topic "lasting"
       And message "light" is sent to topic "passing"
       Then the data folder holds the body of "kept"
-      And the data folder does not hold the body of "light"
+      And the broker's data folder does not hold the body of "light"
 
     @needs-local-transaction
     Scenario: An active non-durable subscriber gets all messages of a unit of work once
@@ -1074,7 +1074,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "heavy"
 
     @kit @needs-selector @needs-durable-subscription
-    Scenario: A non-durable subscriber to several topics gets the messages that it selects; a later subscriber gets none of them
+    Scenario: A non-durable subscriber to a topic pattern gets the messages that it selects; a later subscriber gets none of them
       Given a non-durable subscriber "live" on topic "sport/#" for messages with "colour = 'red'"
       And a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
@@ -1229,7 +1229,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | non-persistent | is killed and comes back |
 
     @kit @needs-session @needs-selector
-    Scenario Outline: A non-durable subscription to several topics stores no messages after the broker <event>
+    Scenario Outline: A non-durable subscription to a topic pattern stores no messages after the broker <event>
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the broker <event>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"
@@ -1464,7 +1464,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "light" exactly once
 
     @kit @needs-selector
-    Scenario: A returning subscriber to several topics gets no message that it does not select
+    Scenario: A returning subscriber to a topic pattern gets no message that it does not select
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "keeper" is inactive
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
@@ -1569,7 +1569,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @kit @needs-selector
-    Scenario Outline: A subscription to several topics survives with its selector when the broker <event>
+    Scenario Outline: A subscription to a topic pattern survives with its selector when the broker <event>
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "keeper" is inactive
       When message "light" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
@@ -1683,7 +1683,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "light"
 
     @kit @needs-selector
-    Scenario: A non-durable subscriber to several topics gets the non-persistent messages that it selects; a later subscriber gets none
+    Scenario: A non-durable subscriber to a topic pattern gets the non-persistent messages that it selects; a later subscriber gets none
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
@@ -1745,7 +1745,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "unheard"
 
     @kit @needs-durable-subscription
-    Scenario Outline: A <kind> subscriber to several topics gets no message that was sent before any matching subscription existed
+    Scenario Outline: A <kind> subscriber to a topic pattern gets no message that was sent before any matching subscription existed
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
       And a <kind> subscriber "late" subscribes to topic "sport/#"

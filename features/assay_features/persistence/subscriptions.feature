@@ -170,7 +170,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @kit @needs-selector
-    Scenario: Of two subscriptions to several topics with the same selector, only the durable one stores messages
+    Scenario: Of two subscriptions to a topic pattern with the same selector, only the durable one stores messages
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When subscriber "keeper" goes away
@@ -341,7 +341,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" sees "m1" to "m3" exactly once
 
     @kit @needs-selector
-    Scenario Outline: A <kind> subscription to several topics gets the messages that it selects on each of them
+    Scenario Outline: A <kind> subscription to a topic pattern gets the messages that it selects on each matching topic
       Given a <kind> subscriber "wide" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "football" is sent to topic "sport/football/results" with property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
@@ -675,7 +675,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @kit @needs-selector
-    Scenario Outline: A non-durable subscription to several topics ends, too, when its <part> is <ended>
+    Scenario Outline: A non-durable subscription to a topic pattern ends, too, when its <part> is <ended>
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the <part> of "passer" is <ended>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"
@@ -895,7 +895,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "second" exactly once
 
     @kit @needs-selector
-    Scenario: A durable subscription to several topics stores the messages that it selects on each of them
+    Scenario: A durable subscription to a topic pattern stores the messages that it selects on each matching topic
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       When subscriber "keeper" goes away
       And message "football" is sent to topic "sport/football/results" with property colour = "red"
@@ -986,7 +986,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @kit @needs-selector
-    Scenario: A new subscriber to several topics gets no earlier message
+    Scenario: A new subscriber to a topic pattern gets no earlier message
       Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"
       When message "before" is sent to topic "sport/football/results" with property colour = "red"
       And a non-durable subscriber "late" subscribes to topic "sport/#"
@@ -1176,7 +1176,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "red"
 
     @kit @needs-selector @needs-restart @needs-topic-wildcard
-    Scenario Outline: A reopened subscription to several topics has the messages that it selects, in order, after the broker <event>
+    Scenario Outline: A reopened subscription to a topic pattern has the messages that it selects, in order, after the broker <event>
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "first" is inactive
       When message "m1" is sent to topic "sport/football/results" with property colour = "red"
@@ -1335,7 +1335,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "upper" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Two subscriptions each get a copy even if their client ids and names, joined with "<sign>", are equal
+    Scenario Outline: Two subscriptions each get a copy, even if client id, "<sign>" and name together make the same text for both
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
       And subscriber "short" is inactive

@@ -415,7 +415,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" sees "m2" exactly once
 
     @kit @judges-broker
-    Scenario: An unacknowledged message of an application that failed comes again marked as redelivered
+    Scenario: A message that a failed application received and did not acknowledge comes again, marked as redelivered
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once

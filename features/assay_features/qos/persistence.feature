@@ -552,7 +552,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "before" on the queue of the subscription to the topic is non-persistent
       And "after" on the queue of the subscription to the topic is persistent
 
-    Scenario Outline: After the deletion of a topic object with DEFPSIST(<near>), DEFPSIST(<far>) of the level above applies
+    Scenario Outline: After a topic object with DEFPSIST(<near>) is deleted, its parent's DEFPSIST(<far>) applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
       And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription

@@ -90,7 +90,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
-      Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
+      Then "m1" to "m5" were accepted and settled over the wire, each before its send call returned
 
     @evidence
     Scenario: Two large messages of a client and a small message after them arrive unaltered
@@ -158,7 +158,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic
-      And "m1" were accepted and settled over the wire, each before its send was answered
+      And "m1" were accepted and settled over the wire, each before its send call returned
 
     @judges-client @needs-cut @needs-reconnect
     Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it again until the broker answers
@@ -169,7 +169,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic
-      And "m1" were accepted and settled over the wire, each before its send was answered
+      And "m1" were accepted and settled over the wire, each before its send call returned
 
     @judges-broker @needs-cut @needs-reconnect
     Scenario: If the connection is cut before the answer, every subscriber gets the message

@@ -29,7 +29,7 @@ def at_port(shape: Callable[[M], Callable[[Client], Client]], wrong: M, name: st
 
 
 def on_wire(shape: Callable[[M], Callable[[Driver], Driver]], wrong: M, name: str, *rules: str) -> Defect:
-    """Make a defect that is a filter between the SDK's engine and its driver; it has the arguments of `at_port`."""
+    """Make a defect that is a filter between the SDK's engine and its driver.  The arguments are those of `at_port`."""
     return Defect(name=name, rules=rules, text=_text(wrong), wire=shape(wrong))
 
 

@@ -140,7 +140,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether the matrix shows no fault at all, and no exception in a defect's own code."""
+        """Whether the matrix shows no problem, and no exception in a defect's own code."""
         return not self.wrong and not self.errors
 
     @property

@@ -213,7 +213,8 @@ class AssayPlugin:
                 shared_fault=silence.whose is Whose.SHARED,
             )
             if silence.whose is not Whose.SCENARIO:
-                # Without its end in the journal, the scenario cannot fail: the broker's end may have caused the fail.
+                # The journal gets no `scenario-end`, so the scenario cannot fail: a broker that stopped answering may
+                # have caused the fail.
                 item.stash[BACKGROUND].write()
                 self._conclude(item, self.run.verdict(case, journal), problem)
                 return None

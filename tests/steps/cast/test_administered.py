@@ -108,7 +108,7 @@ CLAIMS = (
         'a report on "m1" with feedback MQFB_COA and no data is on queue "replies"',
     ),
     (CONFIRMED, 'queue "replies" holds 1 report', 'queue "replies" holds no report'),
-    (CONFIRMED, 'how many reports queue "replies" holds is recorded', 'queue "replies" holds 2 reports'),
+    (CONFIRMED, 'the number of reports on queue "replies" is recorded', 'queue "replies" holds 2 reports'),
     (
         CONFIRMED,
         f"{REPORT} a new id as its message id",
@@ -153,14 +153,20 @@ CLAIMS = (
     (
         f'{NOWHERE}|When the staging queue no longer holds "m1"',
         (
-            'the dead-letter queue holds no report on "m1", or one with reason MQRC_PUT_INHIBITED'
+            'the dead-letter queue holds no report on "m1", or only reports with reason MQRC_PUT_INHIBITED'
             ' and destination queue "replies"'
         ),
-        'the dead-letter queue holds no report on "m1", or one with reason MQRC_Q_FULL and destination queue "replies"',
+        (
+            'the dead-letter queue holds no report on "m1", or only reports with reason MQRC_Q_FULL'
+            ' and destination queue "replies"'
+        ),
     ),
     (
         f'{NOWHERE}|When the staging queue no longer holds "m1"',
-        'queue "replies" holds no report on "m1", or one with reason MQRC_Q_FULL and destination queue "replies"',
+        (
+            'queue "replies" holds no report on "m1", or only reports with reason MQRC_Q_FULL'
+            ' and destination queue "replies"'
+        ),
         None,
     ),
     (REFUSED.replace("-1", "1"), "the command is accepted", "the command is refused"),

@@ -129,7 +129,9 @@ class Plan:
         self.lost = message.to.name, self._feedback, refused
         if refused is None:
             return Result.DONE
-        again = self._entry.message.durable and not self._given_up  # DD-77 takes precedence over DD-74
+        again = (
+            self._entry.message.durable and not self._given_up
+        )  # DD-77 before DD-74: a publication that no queue accepts is not processed again
         return Result.REFUSED_PERSISTENT if again else Result.REFUSED
 
 

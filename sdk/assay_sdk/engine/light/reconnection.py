@@ -35,7 +35,7 @@ noticed yet that the client's earlier connection is lost."""
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """Waits between attempts to connect: each wait is twice as long as the wait before, minus a random part.
+    """Waits between attempts to connect: they double up to a limit, and each is shortened at random.
 
     The default waits are those of IBM's MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s
     and so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at

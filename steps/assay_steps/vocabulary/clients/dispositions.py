@@ -45,7 +45,7 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
     _disposed(world, evidence, labels, name, accepted=0)
 
 
-@then(phrase("{labels:Names} were accepted and settled over the wire, each before its send was answered"))
+@then(phrase("{labels:Names} were accepted and settled over the wire, each before its send call returned"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...]) -> None:
     keys = world.keys(labels)
     world.wait_until(lambda: all(world.sightings.disposed(None, key, settled=True) for key in keys), _limit(world))

@@ -153,7 +153,7 @@ def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, t
 @then(
     phrase(
         "{place:Place} holds no report on {label:Name}, "
-        "or one with reason {reason:Feedback} and destination {target:Place}"
+        "or only reports with reason {reason:Feedback} and destination {target:Place}"
     )
 )
 def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, target: Place) -> None:
@@ -178,6 +178,6 @@ def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
     evidence.claim("equal-fields", {"at": seen.ref, "field.reports": str(count)})
 
 
-@then(phrase("how many reports {place:Place} holds is recorded"))
+@then(phrase("the number of reports on {place:Place} is recorded"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
     evidence.claim("in-range", {"at": inspect(world, place).ref, "field": "reports"})

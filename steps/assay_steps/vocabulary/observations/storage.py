@@ -19,6 +19,6 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     _holds(world, evidence, label, expected=True)
 
 
-@then(phrase("the data folder does not hold the body of {label:Name}"))
+@then(phrase("the broker's data folder does not hold the body of {label:Name}"))
 def _(world: World, evidence: Evidence, label: str) -> None:
     _holds(world, evidence, label, expected=False)

@@ -245,7 +245,8 @@ class ReceiverEnd(Incoming):
         """Give unsettled messages back, then close the link; a durable subscription's link is only detached."""
         self._left = True
         if self._stays and self._deliveries and self.engine.credit > 0:
-            # With credit left, the broker would deliver the returned messages to this link again, and count that.
+            # With credit left, the broker would deliver the returned messages to this link again, and increase their
+            # delivery count.
             self.engine.flow(-self.engine.credit)
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)

@@ -180,7 +180,10 @@ class Coordinator(RequestLink):
         self._tell_attached(why)
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return the link's refusal; with the condition "not found", as from IBM MQ, the broker has no coordinator."""
+        """Return the link's refusal.
+
+        Its kind is UNSUPPORTED for the condition "not found", by which IBM MQ says that it has no coordinator.
+        """
         why = super().refused(condition)
         if condition is not None and condition.name == _NOT_FOUND:
             return Refused(JmsErrorKind.UNSUPPORTED, why.text)
