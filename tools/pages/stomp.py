@@ -40,7 +40,7 @@ $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/qu
 | `/remote-temp-queue/NAME`, `/remote-temp-topic/NAME` | a temporary destination of another connection, as `reply-to` in a MESSAGE names it |
 | another text | the queue or topic object of this name, or a queue if no object has the name. The headers `destination-type` (SEND) and `subscription-type` (SUBSCRIBE) decide instead: `ANYCAST` for a queue, `MULTICAST` for a topic |
 
-In a MESSAGE, `destination` has the same text as in the SUBSCRIBE.
+In a MESSAGE, `destination` has the same text as in the SUBSCRIBE; for a subscription with wildcards it names the message's topic.
 
 ## Sending
 

@@ -64,7 +64,8 @@ def unescape(text: str, escapes: dict[str, str]) -> str:
         meaning = escapes.get(found[1])
         if meaning is None:
             known = ", ".join(f"\\{letter}" for letter in escapes)
-            raise RemoteError(f"A header has the undefined escape {found[0]!r}: the defined escapes are {known}")
+            shown = "\\" + repr(found[1])[1:-1]  # repr of the whole escape would double its backslash
+            raise RemoteError(f"A header has the undefined escape '{shown}': the defined escapes are {known}")
         return meaning
 
     return _ESCAPE.sub(replaced, text) if "\\" in text else text

@@ -131,8 +131,9 @@ def test_old_versions_ignore_a_body_that_the_command_must_not_have() -> None:
     [
         (b"SEND\ndestination\n\n\0", "without a colon"),
         (b"SEND\n:q\n\n\0", "without a name"),
-        (b"SEND\ndestination:q\nx:\\t\n\n\0", "undefined escape"),
-        (b"SEND\ndestination:q\nx:a\\\n\n\0", "undefined escape"),
+        (b"SEND\ndestination:q\nx:\\t\n\n\0", r"undefined escape '\t': the defined escapes are \n, \c, \\, \r"),
+        (b"SEND\ndestination:q\nx:a\\\n\n\0", "undefined escape '\\':"),
+        (b"SEND\ndestination:q\nx:\\\x1b\n\n\0", r"undefined escape '\\x1b':"),
         (b"SEND\ndestination:q\nx:a\rb\n\n\0", "carriage return"),
         (b"SEND\ndestination:q\nx:\xff\n\n\0", "not UTF-8"),
         (b"SENT\ndestination:q\n\n\0", "no command 'SENT'"),

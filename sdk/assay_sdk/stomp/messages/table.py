@@ -46,7 +46,7 @@ TABLE: tuple[Row, ...] = (
         ("destination",),
         "properties.to",
         "destination",
-        "MESSAGE repeats the words of the SUBSCRIBE",
+        "MESSAGE repeats the words of the SUBSCRIBE; with wildcards it names the message's topic",
         alters=("properties.to", "message-annotations.x-opt-jms-dest"),
         adds=("properties.to", "message-annotations.x-opt-jms-dest"),
     ),
