@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,10 +20,16 @@ def test_ctrl_c_does_what_it_did_before_spark_came() -> None:
 def test_an_interrupted_call_of_spark_logs_nothing(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Interrupt the sending of a call, with the root logger as in a command: without the handlers of pytest."""
+    """Interrupt the sending of a call, with the root logger as in a command: without the handlers of pytest.
 
-    def interrupted(_self: socket.socket, _octets: bytes) -> None:
-        raise KeyboardInterrupt
+    The threads of py4j also send, such as for objects that Python no longer needs; these calls go through.
+    """
+    caller, sendall = threading.current_thread(), socket.socket.sendall
+
+    def interrupted(connection: socket.socket, octets: bytes) -> None:
+        if threading.current_thread() is caller:
+            raise KeyboardInterrupt
+        sendall(connection, octets)
 
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     with monkeypatch.context() as cut:

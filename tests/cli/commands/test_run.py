@@ -119,7 +119,7 @@ def test_a_defect_is_named_below_the_table_and_on_the_pages(assay: Assay, tmp_pa
 
 def test_a_narrowed_run_says_how_many_scenarios_of_a_rule_were_run(assay: Assay, tmp_path: Path) -> None:
     whole = rule_counts(feature_root().rglob("*.feature"))["PD-34"]
-    kept = "several_topics"
+    kept = "topic_pattern"
     ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--", "-k", kept)
     (rule,) = load_verdicts(tmp_path / "verdicts.json").rules
     assert rule.left_out == whole - len(rule.scenarios) > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
-SCENARIO = "persistence/matrix_queue.feature::After the broker <event>, waiting messages without*"
+SCENARIO = "persistence/matrix_queue.feature::After the broker <event>, a queue still has its message without*"
 
 
 def scenarios_of(out: Path, defect: str | None) -> dict[str, ScenarioVerdict]:
