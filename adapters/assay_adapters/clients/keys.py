@@ -9,8 +9,18 @@ from assay_sdk.model.message import Body, Message, Property
 
 KID = "assay_kid"
 """The property with the kit's id."""
-_PROVIDERS = "JMSX"
-"""The beginning of the names of properties that a JMS provider may add to a message (JMS 2.0, 3.5.9)."""
+_PROVIDERS = frozenset(
+    {
+        "JMSXAppID",
+        "JMSXConsumerTXID",
+        "JMSXDeliveryCount",
+        "JMSXProducerTXID",
+        "JMSXRcvTimestamp",
+        "JMSXState",
+        "JMSXUserID",
+    }
+)
+"""The properties that a JMS provider itself may add to a message (JMS 2.0, 3.5.9)."""
 _DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
 """The octets that precede a short body in an encoded AMQP message: for a string, and for data (AMQP 1.0, 3.2)."""
 
@@ -46,7 +56,7 @@ def key_among(properties: Mapping[str, Property], body: Body) -> str:
     The body of a message with properties of the application is not searched: the body of a report message may begin
     with the id of the message that the report is about.
     """
-    if all(name.startswith(_PROVIDERS) for name in properties):
+    if properties.keys() <= _PROVIDERS:
         return key_in(body)
     return str(properties.get(KID, ""))
 

@@ -28,6 +28,7 @@ def test_a_body_that_the_kit_did_not_write_has_no_key(body: Body) -> None:
 def test_a_property_that_the_provider_adds_leaves_a_message_known_by_its_body() -> None:
     assert key_among({"JMSXRcvTimestamp": 1}, "t/m body") == "t/m"
     assert not key_among({"JMSXRcvTimestamp": 1, "n": 1}, "t/m body")
+    assert not key_among({"JMSXGroupID": "g"}, "t/m body"), "the application sets the group"
 
 
 def test_a_report_is_not_the_message_whose_body_it_quotes() -> None:
