@@ -212,6 +212,13 @@ def test_frequency_and_issue_are_read_as_written(tmp_path: Path) -> None:
     assert (entry.sometimes, entry.tracker) == ("1 of 3", "https://issues.example.com/1")
 
 
+def test_a_broker_of_its_own_is_for_the_scenarios_of_the_entry(tmp_path: Path) -> None:
+    apart = read_outcomes(written(tmp_path, f"{ENTRY}own_broker = true\n"))
+    assert apart.need_own_broker("delay/early.feature::Never early[1 s]")
+    assert not apart.need_own_broker("delay/early.feature::Never late[1 s]")
+    assert not read_outcomes(written(tmp_path, ENTRY)).need_own_broker("delay/early.feature::Never early[1 s]")
+
+
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS, Verdict.UNSUPPORTED])
 def test_what_happens_sometimes_is_expected_as_well_as_a_pass_or_no_trial(verdict: Verdict) -> None:
     known = KnownOutcomes((sometimes(),))

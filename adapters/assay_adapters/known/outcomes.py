@@ -40,6 +40,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         expires: The first day on which a run reports the entry as expired.
         sometimes: How often the scenario had this verdict, such as ``1 of 3``, and passed otherwise; empty for always.
         tracker: The URL of the issue in the product's tracker; empty without an issue.
+        own_broker: Whether the scenario runs on a broker of its own, because it can stop the product.
     """
 
     scenario: str
@@ -50,6 +51,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     expires: date
     sometimes: str = ""
     tracker: str = ""
+    own_broker: bool = False
 
     def covers(self, scenario: str) -> bool:
         """Return whether the pattern matches a scenario's id; brackets have no special meaning in the pattern."""
@@ -90,6 +92,10 @@ class KnownOutcomes(Struct, frozen=True):
     def find(self, scenario: str, verdict: Verdict) -> KnownOutcome | None:
         """Return the entry that expects this verdict of this scenario; None if no entry does."""
         return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
+
+    def need_own_broker(self, scenario: str) -> bool:
+        """Return whether an entry says that this scenario needs a broker of its own."""
+        return any(entry.own_broker and entry.covers(scenario) for entry in self.entries)
 
     def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[Surprise]:
         """Return a surprise for each verdict that is not expected, and for each entry that no longer holds.

@@ -119,9 +119,13 @@ class Case(Struct, frozen=True):
     @property
     def alone(self) -> Case:
         """The case with a broker for itself, if it shares kills or restarts with others; else the case itself."""
-        if self.needs.shared_fault not in {Capability.KILL, Capability.RESTART}:
-            return self
-        return structs.replace(self, needs=structs.replace(self.needs, shared_fault=None), meets=frozenset())
+        return self.with_own_broker if self.needs.shared_fault in {Capability.KILL, Capability.RESTART} else self
+
+    @property
+    def with_own_broker(self) -> Case:
+        """The case with a broker that no other scenario uses at the same time."""
+        needs = structs.replace(self.needs, own_instance=True, shared_fault=None)
+        return structs.replace(self, needs=needs, meets=frozenset())
 
     def can_count(self, ours: Collection[str]) -> bool:
         """Return whether the scenario can count for its rule.

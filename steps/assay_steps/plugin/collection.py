@@ -110,10 +110,19 @@ class Collection:
             else:
                 dropped.append(item)
         if self._run.backend.fault_sharing is FaultSharing.TOGETHER:
-            _keep_exact_kills([item for item in kept if CASE in item.stash])
+            tried = [item for item in kept if CASE in item.stash]
+            _keep_exact_kills(tried)
+            self._keep_apart(tried)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
         items[:] = interleaved(kept, _feature) if self._process.is_one_of_many and not self._run.virtual else kept
+
+    def _keep_apart(self, items: Iterable[pytest.Item]) -> None:
+        """Give each scenario that is known to stop the product a broker of its own, so it stops no other scenario."""
+        for item in items:
+            case = item.stash[CASE]
+            if not case.foreign and self._run.known.need_own_broker(case.id):
+                item.stash[CASE] = case.with_own_broker
 
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):

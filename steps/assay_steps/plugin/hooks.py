@@ -263,7 +263,7 @@ class AssayPlugin:
     def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
         case, where = item.stash[CASE], item.stash[CURRENT_STEP].where(verdict)
         item.stash[DELAYED] = verdict.delayed
-        known = self.run.known(case, verdict)
+        known = self.run.known_outcome(case, verdict)
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")
         item.stash[PROBED] = verdict.verdict

@@ -156,7 +156,8 @@ class Run:
         if options.writer == MAIN:
             make_room(Path(options.out))
         self._journal = self._open_journal()
-        self._known = known_outcomes(options.backend)
+        self.known = known_outcomes(options.backend)
+        """The known outcomes of the backend."""
         self._opening: events.Begin | None = None
         self._plan: events.Plan | None = None
         self.concluded: Concluded | None = None
@@ -381,9 +382,9 @@ class Run:
             raise RuntimeError("A scenario ran before the run's plan was written.")
         return structs.replace(self._plan, scenarios=(planned,))
 
-    def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
+    def known_outcome(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """Return the known outcome that matches a case's verdict; None without one, and for a user's feature."""
-        return None if case.foreign else self._known.find(case.id, verdict.verdict)
+        return None if case.foreign else self.known.find(case.id, verdict.verdict)
 
     # the end ---------------------------------------------------------------------------------------------------------
 
@@ -395,7 +396,7 @@ class Run:
         if concludes:
             self.groups.unlink(missing_ok=True)
             out = Path(self.options.out)
-            (out / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self._known)))
+            (out / KNOWN).write_bytes(msgspec.json.format(msgspec.json.encode(self.known)))
             if self.unjudged:
                 (out / UNJUDGED).write_bytes(msgspec.json.format(msgspec.json.encode(sorted(self.unjudged))))
             self.concluded = conclude(out)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.brokers.reference.server.backend import CAPABILITIES
+from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_adapters.ports.backend import FaultSharing
+from assay_evidence.verdicts import Verdict
 from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import SITUATIONAL
-from assay_steps.plugin.cases import CASE, Case
+from assay_steps.plugin.cases import CASE, FAULT_CAPABILITIES, Case
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 
@@ -44,3 +49,20 @@ def test_one_server_can_be_tried_for_every_rule_but_those_that_the_catalogue_nam
 def test_every_rule_has_a_scenario_that_decides_it_wherever_time_is_real(cases: list[Case]) -> None:
     decided = {rule for case in cases if not case.needs.capabilities & SITUATIONAL for rule in case.rules}
     assert decided == {rule.id for rule in load_catalogue().rules if rule.observable}
+
+
+def test_a_scenario_that_is_known_to_stop_the_product_has_a_broker_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ReferenceBackend, "fault_sharing", FaultSharing.TOGETHER)
+    entry = KnownOutcome(
+        "delay/early.feature::A waiting receiver*", Verdict.INCONCLUSIVE, "", "", "", date(2027, 1, 1), own_broker=True
+    )
+    monkeypatch.setattr("assay_steps.plugin.run.known_outcomes", lambda _: KnownOutcomes((entry,)))
+    collected = _Collected()
+    asked = SuiteOptions(out=tmp_path / "out", rules=("DD-02",), pytest_args=("--collect-only",))
+    run_suite(asked, plugins=[collected])
+    without_fault = [case for case in collected.cases if not case.needs.capabilities & FAULT_CAPABILITIES]
+    apart = {case.id for case in without_fault if case.needs.own_instance}
+    assert apart == {case.id for case in collected.cases if entry.covers(case.id)}
+    assert 0 < len(apart) < len(collected.cases)
