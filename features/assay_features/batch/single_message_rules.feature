@@ -230,7 +230,7 @@ Feature: The rules for single messages apply to batches
         | 2    |
         | 10   |
 
-    @evidence @needs-topic @needs-subscription-list
+    @evidence @judges-broker @needs-topic @needs-subscription-list
     Scenario: After a non-durable subscriber with a batch listener is closed, an administrator no longer sees its subscription
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
