@@ -56,6 +56,9 @@ class Clear(Struct, frozen=True, tag=True):
 EVERYBODY = "nobody"
 """IBM MQ's group to which every user belongs."""
 
+ORDINARY_USERS = ("alice", "bob", "carol", "mallory", "monitor")
+"""The users in scenarios about authority: a broker under test must accept each of them with its name as password."""
+
 
 class Authorise(Struct, frozen=True, tag=True):
     """Change: grant or revoke authorities of a user or group for an object.

@@ -52,6 +52,10 @@ ACTIVEMQ = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        Capability.AUTHORITY: Source(
+            "ActiveMQ reads users and rights from its configuration, and has no command to change them while it runs.",
+            "ActiveMQ Classic documentation, Security: simpleAuthenticationPlugin, authorizationPlugin",
+        ),
         Capability.QUEUE_LIMIT: Source(
             "ActiveMQ limits the memory of a queue, not its number of messages.", _MANAGEMENT
         ),

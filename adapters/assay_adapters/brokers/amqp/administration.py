@@ -7,7 +7,7 @@ that the product lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -86,6 +86,18 @@ class Administrator:
         """Return the names of the queues of all subscriptions to a topic, in the same order at each call."""
         return not_offered(f"the subscriptions to {topic} cannot be listed")
 
+    def withhold(self, name: str) -> Outcome[None]:
+        """Take all authorities on a queue or topic from the ordinary users (`ORDINARY_USERS`), except granted ones."""
+        return not_offered(f"ordinary users cannot lose their authority on {name}")
+
+    def grant(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        """Give a user authorities (MQSC's names) on a queue or topic."""
+        return not_offered(f"user {user} cannot get {', '.join(authorities)} on {name}")
+
+    def revoke(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        """Take authorities that `grant` gave (MQSC's names; ``ALL`` for all) from a user."""
+        return not_offered(f"user {user} cannot lose {', '.join(authorities)} on {name}")
+
 
 OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
     Capability.QUEUE_DEPTH: ("define", "delete", "clear", "depth"),
@@ -94,6 +106,7 @@ OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
     Capability.QUEUE_LOOK: ("browse",),
     Capability.SUBSCRIPTION_LIST: ("subscriptions",),
     Capability.SUBSCRIPTION_LOOK: ("subscriptions", "browse_subscription"),
+    Capability.AUTHORITY: ("withhold", "grant", "revoke"),
 }
 """For each capability, the methods of `Administrator` that a product with this capability overrides."""
 
@@ -174,15 +187,18 @@ class ProductAdmin:
             return self._lack(lacking)
         match change:
             case Define(name=name, attributes=attributes):
-                return self._define(name, attributes)
+                done = self._define(name, attributes)
             case Alter(name=name, attributes=attributes):
-                return self._alter(name, attributes)
+                done = self._alter(name, attributes)
             case Delete(name=name):
-                return self._administrator.delete(name)
+                done = self._administrator.delete(name)
             case Clear(name=name):
-                return self._administrator.clear(name)
+                done = self._administrator.clear(name)
+            case Authorise():
+                done = self._authorise(change)
             case _:
-                return self._lack(Capability.ADMIN)
+                done = self._lack(Capability.ADMIN)
+        return done
 
     def _define(self, queue: str, attributes: Mapping[str, Scalar]) -> Outcome[None]:
         defined = self._administrator.define(queue)
@@ -199,6 +215,18 @@ class ProductAdmin:
             if isinstance(done, Refused):
                 return done
         return Ok(None)
+
+    def _authorise(self, change: Authorise) -> Outcome[None]:
+        if change.group:
+            # The queue must exist: otherwise a client that may only put to it would also need the right to create it.
+            made = self._administrator.define(change.name) if change.kind is ObjectKind.QUEUE else Ok(None)
+            return made if isinstance(made, Refused) else self._administrator.withhold(change.name)
+        revoked: Outcome[None] = Ok(None)
+        if change.revoke:
+            revoked = self._administrator.revoke(change.user, change.name, change.revoke)
+        if isinstance(revoked, Refused) or not change.grant:
+            return revoked
+        return self._administrator.grant(change.user, change.name, change.grant)
 
     def _lack(self, capability: Capability) -> Refused:
         unexplained = Source(f"{self._title} lacks {capability.value}.")

@@ -55,7 +55,6 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.DEAD_LETTER_QUEUE: Source(
             f"{title} has no queue for messages that cannot be put to their target, with a header that says why."
         ),
-        Capability.AUTHORITY: Source(f"The kit does not change the users of {title} and their rights."),
         Capability.NATIVE_PUT: Source(f"{title} has no interface for applications like IBM MQ's MQI."),
         Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, not on a separate queue."),
         Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),

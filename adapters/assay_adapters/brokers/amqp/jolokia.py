@@ -117,13 +117,17 @@ class Mbeans:
 
     def run_on_broker(self, operation: str, *arguments: str | bool) -> Outcome[None]:
         """Run an operation of the broker's MBean, and ignore its value."""
+        return _nothing(self.ask_broker(operation, *arguments))
+
+    def ask_broker(self, operation: str, *arguments: str | bool) -> Outcome[Any]:
+        """Run an operation of the broker's MBean, and return its value."""
         found = self.jolokia.search(self._broker)
         if isinstance(found, Refused):
             return found
         if not found.value:
             text = f"{self._title} shows no broker through Jolokia: is JMX switched on?"
             return Refused(JmsErrorKind.MESSAGING, text)
-        return _nothing(self.jolokia.run(found.value[0], operation, *arguments))
+        return self.jolokia.run(found.value[0], operation, *arguments)
 
     def browse(self, name: str, shape: type[T]) -> Outcome[list[T]]:
         """Return the messages on a queue; none if the broker has no such queue.

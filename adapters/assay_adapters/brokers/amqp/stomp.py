@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import structs
 
+from assay_adapters.brokers.amqp.administration import OFFERED_BY
 from assay_adapters.brokers.amqp.common import OF_THE_KIT
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.clients.mqlight import CAPABILITIES as MQ_LIGHT
@@ -19,18 +20,6 @@ PORT = 61613
 
 _UNREAD = Source("The kit's proxy reads AMQP frames only.", "adapters/assay_adapters/faults/sightings.py")
 _MQ_LIGHT = Source("MQ Light is defined over AMQP 1.0.", "docs/mqlight.md")
-
-ADMINISTERED = frozenset(
-    (
-        Capability.QUEUE_DEPTH,
-        Capability.QUEUE_LOOK,
-        Capability.QUEUE_LIMIT,
-        Capability.GET_INHIBIT,
-        Capability.SUBSCRIPTION_LIST,
-        Capability.SUBSCRIPTION_LOOK,
-    )
-)
-"""The capabilities of a product's administrator, which do not depend on the clients' protocol."""
 
 
 def _lacks_of(title: str) -> dict[Capability, Source]:
@@ -66,8 +55,9 @@ def over_stomp(
         has: The capabilities of the product's STOMP, each with its source.
         lacks: The capabilities that only the product's STOMP lacks, each with the reason.
     """
+    # An administrator's capabilities do not depend on the protocol of the clients.
     missing = {**product.lacks, **_lacks_of(product.title), **lacks}
-    kept = {name: source for name, source in product.capabilities.items() if name in OF_THE_KIT or name in ADMINISTERED}
+    kept = {name: source for name, source in product.capabilities.items() if name in OF_THE_KIT or name in OFFERED_BY}
     named = Capability.NAMELESS_CONNECTION
     capabilities = {
         **{name: source for name, source in kept.items() if name not in missing},

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 from msgspec import Struct
 
 from assay_adapters.brokers.amqp.administration import Administrator, Management, descriptor_of
 from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans, quoted
+from assay_adapters.brokers.artemis.rights import (
+    Rights,
+    granted,
+    revoked,
+    rights_in,
+    without_ordinary_users,
+)
 from assay_adapters.brokers.http import HttpServer
 from assay_adapters.clients.keys import KID, key_in
-from assay_adapters.ports.administration import RawMessage
-from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.administration import ORDINARY_USERS, RawMessage
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
 
 _PATH = "/console/jolokia/"
@@ -25,6 +32,7 @@ _RESERVED = ("_AMQ", "__AMQ", "JMS")
 """The prefixes of names that Artemis itself adds to the properties of a message from STOMP."""
 _SHOWN = 200
 """The largest number of messages that Artemis shows in one answer (management-browse-page-size)."""
+_SECURE = "addSecuritySettings(java.lang.String,java.lang.String)"
 _NS_PER_MS = 1_000_000
 
 
@@ -35,6 +43,10 @@ class _Shown(Struct, frozen=True, kw_only=True, rename={"strings": "StringProper
     expiration: int = 0
     text: str | None = None
     strings: dict[str, str] | None = None
+
+
+class _User(Struct, frozen=True):
+    username: str
 
 
 class ArtemisAdministrator(Administrator):
@@ -98,6 +110,32 @@ class ArtemisAdministrator(Administrator):
             f'{_DOMAIN}:component=addresses,address={quoted(topic)},subcomponent=queues,routing-type="multicast",*'
         )
         return found if isinstance(found, Refused) else Ok(tuple(map(_queue_in, found.value)))
+
+    def withhold(self, name: str) -> Outcome[None]:
+        """Take all permissions on an address from ordinary users; refuse if the broker's accounts lack these users."""
+        listed = self._mbeans.ask_broker("listUser(java.lang.String)", "")
+        if isinstance(listed, Refused):
+            return listed
+        known = {one.username for one in msgspec.json.decode(listed.value, type=list[_User])}
+        if missing := [user for user in ORDINARY_USERS if user not in known]:
+            text = f"Artemis has no user {', '.join(missing)}: give it the accounts of images/artemis/etc"
+            return Refused(JmsErrorKind.UNSUPPORTED, text)
+        return self._set_rights(name, without_ordinary_users)
+
+    def grant(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        """Give the role with the user's name permissions on an address."""
+        return self._set_rights(name, lambda rights: granted(rights, user, authorities))
+
+    def revoke(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        """Take permissions on an address from the role with the user's name."""
+        return self._set_rights(name, lambda rights: revoked(rights, user, authorities))
+
+    def _set_rights(self, address: str, change: Callable[[Rights], Rights]) -> Outcome[None]:
+        shown = self._mbeans.ask_broker("getRolesAsJSON(java.lang.String)", address)
+        if isinstance(shown, Refused):
+            return shown
+        settings = msgspec.json.encode(change(rights_in(shown.value))).decode()
+        return self._mbeans.run_on_broker(_SECURE, address, settings)
 
     def _raw(self, shown: _Shown) -> RawMessage:
         strings = shown.strings or {}

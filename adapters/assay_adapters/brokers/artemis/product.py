@@ -32,6 +32,7 @@ ARTEMIS = Product(
         Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("Jolokia: the multicast queues of an address.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LOOK: Source("Jolokia: browse of the subscription's queue.", _MANAGEMENT),
+        Capability.AUTHORITY: Source("Jolokia: addSecuritySettings.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source("Artemis applies x-opt-delivery-time.", _AMQP),
         Capability.TIME_TO_LIVE: Source(
             "Artemis does not deliver expired messages.", "Artemis 2.56.0 user manual, message-expiry.adoc"

@@ -65,6 +65,10 @@ BROKER_J = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        Capability.AUTHORITY: Source(
+            "The rights of all users are one list of rules, which scenarios that run at once cannot change separately.",
+            "Broker-J documentation, Access Control Lists",
+        ),
         Capability.GET_INHIBIT: Source("Broker-J has no command that stops the deliveries of a queue.", _MANAGEMENT),
         Capability.PUT_INHIBIT: Source(
             "A queue of Broker-J refuses all messages only if its limit is zero, like a full queue.", _MANAGEMENT

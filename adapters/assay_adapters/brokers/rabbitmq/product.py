@@ -61,6 +61,10 @@ RABBITMQ = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        Capability.AUTHORITY: Source(
+            "A right to send belongs to an exchange, and messages to all queues go through the same exchange.",
+            "RabbitMQ 4.0 documentation, Access Control: Authorisation",
+        ),
         **dict.fromkeys(
             (Capability.QUEUE_LOOK, Capability.SUBSCRIPTION_LOOK),
             Source(

@@ -48,6 +48,8 @@ def _(world: World, user: str, label: str, place: Place, options: SendOptions = 
     else:
         world.draft(label, options)  # later steps may claim that no queue holds it
         world.last = Answer(answer.ref, answer.outcome)
+    if not world.last.accepted:
+        session.connection.close()  # a broker may end the connection with the refusal; the next send gets another one
 
 
 @when(phrase("user {user:Name} browses {place:Place}"))

@@ -14,12 +14,22 @@ from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
-from assay_adapters.ports.administration import Admin, Alter, Clear, Define, Delete, ObjectKind
+from assay_adapters.ports.administration import (
+    EVERYBODY,
+    ORDINARY_USERS,
+    Admin,
+    Alter,
+    Authorise,
+    Clear,
+    Define,
+    Delete,
+    ObjectKind,
+)
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Sent, Setting
-from assay_adapters.ports.outcome import Ok, Outcome, Refused
-from assay_sdk.driver import Durability
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_sdk.driver import Durability, Login
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
@@ -58,8 +68,9 @@ def admin(instance: ProductInstance) -> Admin:
     return instance.admin
 
 
-def session(instance: ProductInstance, client_id: str | None = None) -> ClientSession:
-    connected = instance.clients()["simplified"].connect(instance.endpoint("amqp"), client_id=client_id)
+def session(instance: ProductInstance, client_id: str | None = None, user: str | None = None) -> ClientSession:
+    login = Login(user, user) if user else None
+    connected = instance.clients()["simplified"].connect(instance.endpoint("amqp"), client_id=client_id, login=login)
     assert isinstance(connected, Ok), connected
     opened = connected.value.session(AckMode.AUTO)
     assert isinstance(opened, Ok), opened
@@ -182,3 +193,31 @@ def test_durable_subscriptions_are_listed_with_their_messages(
     else:
         assert isinstance(seen, Ok), seen
         assert [message.properties["assay_kid"] for message in seen.value] == ["kit/2"]
+
+
+def test_a_user_may_send_only_with_the_authority_to_put(
+    product: Product, instance: ProductInstance, admin: Admin
+) -> None:
+    having(product, Capability.AUTHORITY)
+    name = f"administered.{next(_names)}"
+    queue, draft = Address(AddressKind.QUEUE, name), Draft(key="kit/1", body="kit/1 hello")
+
+    def authorise(user: str, *, grant: tuple[str, ...] = (), revoke: tuple[str, ...] = (), group: bool = False) -> None:
+        change = Authorise(user, ObjectKind.QUEUE, name, grant=grant, revoke=revoke, group=group)
+        assert admin.execute(change) == Ok(None)
+
+    def refused(user: str) -> bool:
+        producer = session(instance, user=user).producer(queue)
+        outcome = producer if isinstance(producer, Refused) else producer.value.send(draft)
+        assert isinstance(outcome, Ok) or outcome.kind is JmsErrorKind.SECURITY, outcome
+        return isinstance(outcome, Refused)
+
+    assert not any(refused(user) for user in ORDINARY_USERS)
+    authorise(EVERYBODY, grant=("NONE",), revoke=("ALL",), group=True)
+    assert all(refused(user) for user in ORDINARY_USERS)
+    authorise("alice", grant=("PUT",))
+    authorise("bob", grant=("GET", "BROWSE"))
+    assert [user for user in ORDINARY_USERS if not refused(user)] == ["alice"]
+    authorise("alice", revoke=("PUT",))
+    assert all(refused(user) for user in ORDINARY_USERS)
+    assert depth(admin, name) == len(ORDINARY_USERS) + 1

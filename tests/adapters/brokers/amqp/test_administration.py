@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from assay_adapters.brokers.activemq.product import ACTIVEMQ
@@ -18,6 +20,7 @@ from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.ports.administration import (
+    EVERYBODY,
     Alter,
     Authorise,
     Change,
@@ -63,6 +66,15 @@ class Told(Administrator):
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:
         return self._note("hold", queue, held)
 
+    def withhold(self, name: str) -> Outcome[None]:
+        return self._note("withhold", name)
+
+    def grant(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        return self._note("grant", user, name, *authorities)
+
+    def revoke(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:
+        return self._note("revoke", user, name, *authorities)
+
     def depth(self, queue: str) -> Outcome[int]:
         return Ok(3) if queue == "orders" else not_offered("nothing")
 
@@ -83,7 +95,7 @@ def admin(told: Administrator, *has: Capability) -> ProductAdmin:
 
 def test_commands_about_queues_become_the_products_operations() -> None:
     told = Told()
-    acme = admin(told, Capability.QUEUE_DEPTH, Capability.QUEUE_LIMIT, Capability.GET_INHIBIT)
+    acme = admin(told, Capability.QUEUE_DEPTH, Capability.QUEUE_LIMIT, Capability.GET_INHIBIT, Capability.AUTHORITY)
     for change in (
         Define(QUEUE, "plain"),
         Define(QUEUE, "small", {"MAXDEPTH": 2, "GET": "DISABLED"}),
@@ -100,6 +112,22 @@ def test_commands_about_queues_become_the_products_operations() -> None:
         ("hold", "small", False),
         ("clear", "small"),
         ("delete", "small"),
+    ]
+    told.told.clear()
+    for change in (
+        Authorise(EVERYBODY, QUEUE, "orders", grant=("NONE",), revoke=("ALL",), group=True),
+        Authorise("alice", QUEUE, "orders", grant=("PUT", "GET")),
+        Authorise("alice", QUEUE, "orders", grant=("BROWSE",), revoke=("PUT",)),
+        Authorise(EVERYBODY, ObjectKind.TOPIC, "news", revoke=("ALL",), group=True),
+    ):
+        assert acme.execute(change) == Ok(None)
+    assert told.told == [
+        ("define", "orders"),
+        ("withhold", "orders"),
+        ("grant", "alice", "orders", "PUT", "GET"),
+        ("revoke", "alice", "orders", "PUT"),
+        ("grant", "alice", "orders", "BROWSE"),
+        ("withhold", "news"),
     ]
     assert acme.inspect(QUEUE, "orders") == Ok({"QUEUE": "orders", "CURDEPTH": 3})
     listed = acme.subscriptions("news")
