@@ -73,7 +73,7 @@ def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> in
     """
     first = moment
     for schedule in schedules:
-        due = schedule.next_due_ms() if schedule.heap else None  # saves 0.7 of a message's 24 us (2026-11-28)
+        due = schedule.next_due_ms() if schedule.heap else None  # the check saves 0.7 of 24 us per message (2026-11-28)
         if due is not None and (first is None or due < first):
             first = due
     return first
