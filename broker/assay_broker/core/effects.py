@@ -41,7 +41,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
         count: The number of the message's failed deliveries so far.
         redelivered: Whether the queue manager may have delivered the message before.
         after: The batch to wait for; None for none.
-        settled: Whether the delivery is sent settled (at most once); the queue manager has removed the message already.
+        settled: Whether the delivery is sent settled (at most once), after the queue manager has removed the message.
     """
 
     connection: int

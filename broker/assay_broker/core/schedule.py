@@ -27,7 +27,7 @@ class Schedule(Generic[T]):
         return (self._live[key][1] for _, key in sorted((due, key) for key, (due, _) in self._live.items()))
 
     def add(self, key: int, due_ms: int, what: T) -> None:
-        """Schedule an item for a due time, in milliseconds; it replaces an earlier item with the same key."""
+        """Schedule an item for a time, in milliseconds since the epoch; it replaces an item with the same key."""
         self._live[key] = (due_ms, what)
         heappush(self.heap, (due_ms, key))
 

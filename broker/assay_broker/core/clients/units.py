@@ -25,8 +25,8 @@ class Pending(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The home of each copy's target: the queue to which the message was sent, or the homes of the subscribers
-            and neighbours that get a publication (DD-51).
+        homes: The home of each copy's target (DD-51): of the queue to which the message was sent, or of each subscriber
+            and neighbour that gets the publication.
         queues: The queue of each copy; empty for a delayed message. An open unit of work reserves a place on each of
             these queues until the commit, unless `entry` has the place.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.

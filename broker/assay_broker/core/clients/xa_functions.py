@@ -98,11 +98,11 @@ def _leave_connection(state: State, branch: Branch) -> None:
 
 
 def end_work(state: State, turn: Turn, command: EndBranch) -> None:
-    """xa_end: end, fail or suspend a connection's work in a branch.
+    """xa_end: end or suspend a connection's work in a branch, or mark the work as failed.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA). Or the connection does not work in the branch, or the branch is
-            in a state without work (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA). Or the connection does not work in the branch, or the state of
+            the branch does not allow the request (XAER_PROTO).
     """
     connection = state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
@@ -253,7 +253,7 @@ def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
 
 
 def _await(state: State, turn: Turn, branch: Branch) -> None:
-    """Let the store's answer to this turn's records call `branch_over`; without records, call `branch_over` at once."""
+    """Make `branch_over` handle the store's answer to this turn's records; without records, call `branch_over` now."""
     if turn.recorded:
         turn.batch.unit = branch
     else:

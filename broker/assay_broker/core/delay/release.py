@@ -158,7 +158,7 @@ Undo = Callable[[State, Entry, Turn], None]
 
 
 def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) -> None:
-    """Remove a copy from the staging queue, because it was released, cancelled, got by an administrator, or expired.
+    """Remove a copy from the staging queue, for example because it was released or cancelled, or has expired.
 
     Args:
         state: The queue manager.

@@ -19,7 +19,7 @@ from assay_broker.core.queues.homes import name_at
 from assay_sdk.model.message import Message, Property
 
 ID_BYTES = 24
-"""The length of MsgId and CorrelId."""
+"""The length of MsgId and CorrelId, in bytes."""
 _PREFIX = "ID:"
 _DATAGRAM = 8
 _NUMBER_BITS = 22

@@ -201,7 +201,10 @@ class Groups(Generic[ReceiverT]):
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """Offer the next member of a changed group to the group's holder; if the group has none, to all receivers."""
+        """Offer the next member of a changed group to the group's holder, or to all receivers of the line.
+
+        All receivers can get the member if the group has no holder, or if the holder's selector does not select it.
+        """
         members = self._groups.get(group)
         if members is None:
             return

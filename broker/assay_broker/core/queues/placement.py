@@ -101,7 +101,13 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
-    """Stage a copy until a due time in milliseconds; the caller records the copy, unless the store holds it already."""
+    """Stage a copy; the caller records the copy, unless the store holds it already.
+
+    Args:
+        state: The queue manager.
+        entry: The copy.
+        due_ms: When the delay is over, in milliseconds since the epoch.
+    """
     state.staging.stage(entry, due_ms + state.settings.release_after_ms)
     watch_expiry(state, entry)
 

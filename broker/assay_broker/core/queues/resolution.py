@@ -172,7 +172,7 @@ def _default(state: State, name: str) -> Definition:
 
 
 def managed(state: State, model: str) -> Definition:
-    """Return the definition of the queue that the queue manager creates for a subscription.
+    """Return the model definition for the queue that the queue manager creates for a subscription.
 
     Args:
         state: The queue manager.
@@ -185,7 +185,7 @@ def managed(state: State, model: str) -> Definition:
 
 
 def recovered_model(state: State, model: str) -> Definition:
-    """Return the definition that `managed` returns, for a recovery; with factory settings if the model was deleted."""
+    """Return the model definition as `managed` does, for a recovery: with factory settings if the model was deleted."""
     return state.objects.queue(model) or Definition(Kind.QMODEL, model, defaults(Kind.QMODEL))
 
 
