@@ -33,7 +33,9 @@ class Connect(Struct, frozen=True, tag=True):
 
 
 class Disconnect(Struct, frozen=True, tag=True):
-    """Close a connection: back out its open units of work, and return its unsettled messages to their queues.
+    """Close a connection: back out its open units of work, close its links, and delete its temporary destinations.
+
+    Unsettled messages return to their queues.
 
     Args:
         clean: Whether the client closed the connection; False if the connection was lost. The core treats both alike;
@@ -68,7 +70,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     Args:
         selector: JMS selector; None for none.
         no_local: Whether to leave out messages sent by the same connection or under the same client id (topics only).
-        durability: The kind of subscription.
+        durability: Whether the subscription is durable; `NON_DURABLE` for a queue.
         name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
         shared: Whether several receivers may share the subscription.
         is_global: Whether a shared subscription belongs to no client id, so that clients with any id share it.
@@ -137,15 +139,15 @@ class Put(Struct, frozen=True, tag=True):
 class Settle(Struct, frozen=True, tag=True):
     """Settle deliveries, at once or at the commit of a unit of work.
 
-    Until its commit or backout the unit of work holds the deliveries, even if their link is closed (OASIS AMQP 1.0,
-    4.4.2). A branch of a global unit of work can only accept deliveries.
+    A unit of work holds the deliveries until its commit or backout, even if their link is closed (OASIS AMQP 1.0,
+    4.4.2). In a branch of a global unit of work, a client can only accept deliveries.
 
     Args:
         unit: The unit of work; None to settle at once.
         leave_out: Whether the queue manager never delivers a returned message to this link again (OASIS AMQP 1.0,
             3.4.5, undeliverable-here).
-        annotations: Annotations to add to a returned message or to replace in it (3.4.5, message-annotations), as an
-            encoded map; empty for none.
+        annotations: Annotations that a returned message gets, as an encoded map; they replace annotations with the
+            same keys (3.4.5, message-annotations). Empty for none.
     """
 
     connection: int
@@ -177,7 +179,7 @@ class Begin(Struct, frozen=True, tag=True):
 
 
 class EndBranch(Struct, frozen=True, tag=True):
-    """End or suspend the connection's work in a branch."""
+    """End or suspend the connection's work in a branch, or mark the work as failed."""
 
     connection: int
     token: int | None
@@ -239,6 +241,8 @@ class Commit(Struct, frozen=True, tag=True):
 
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
+
+    If a link is closed, the messages of its deliveries return to their queue.
 
     The shell gives the number of a branch when the session that works in the branch has ended. The core then backs out
     the branch, as at the end of the branch's connection.
@@ -330,11 +334,14 @@ class FromMember(Struct, frozen=True, tag=True):
 
 
 class WorkerDied(Struct, frozen=True, tag=True):
-    """Set the delivery delay processor to failed, because its worker has died (DD-65)."""
+    """Set a running delivery delay processor to failed, because the worker that runs it has died (DD-65)."""
 
 
 class Tick(Struct, frozen=True, tag=True):
-    """Handle every expiry, release, retry and restart that is due now; the shell sends it at `Core.next_due_ms`."""
+    """Do all work that is due now: expiries, releases, retries, restarts and ends of subscriptions.
+
+    The shell sends a `Tick` at `Core.next_due_ms`.
+    """
 
 
 class Stored(Struct, frozen=True, tag=True):

@@ -122,7 +122,7 @@ class Core:
 
     @property
     def octets(self) -> int:
-        """The memory that all messages on queues and staged messages take, in octets, approximately."""
+        """The memory of all messages, on queues or staged, in octets, approximately."""
         return self._state.queues.octets + self._state.staging.octets
 
     def kind_of(self, name: str) -> AddressKind:

@@ -22,7 +22,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
 NO_PROPERTIES: PeerProperties = {}
-"""The properties of every answer without properties; their type is read-only, because the answers share the object."""
+"""The empty `Answer.properties`, one object for all answers that have none; the read-only type protects the object."""
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -41,7 +41,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
         count: The number of the message's failed deliveries so far.
         redelivered: Whether the queue manager may have delivered the message before.
         after: The batch to wait for; None for none.
-        settled: Whether the delivery is sent settled (at most once); the queue manager has removed the message already.
+        settled: Whether the delivery is sent settled (at most once), after the queue manager has removed the message.
     """
 
     connection: int
@@ -88,7 +88,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
         after: The batch to wait for; None for none.
         properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
             ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold, its back-out queue, and the
-            dead-letter queue.
+            dead-letter queue; none of them if the threshold is 0.
     """
 
     connection: int

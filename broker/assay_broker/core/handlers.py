@@ -61,7 +61,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
-"""Cached at import: 13 `Enum` lookups would take 0.8 of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of its range is enough
 
 
@@ -117,11 +117,11 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a put or a settlement, after checks of the unit; None for a command without a unit.
+    """Check and return the unit of work of a put or a settlement; None for a command without a unit.
 
     Raises:
-        RefusalError: The connection has no such open unit of work, or the unit would hold more messages than MAXUMSGS
-            allows.
+        RefusalError: The connection has no such unit of work, or the state of the unit allows no further work. Or the
+            unit would hold more messages than MAXUMSGS allows.
     """
     if command.unit is None:
         return None
@@ -322,7 +322,7 @@ def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> No
 
 _Handler = Callable[[State, Turn, Command], None]
 
-# Each handler takes the type of command that is its key, which a mapping's type cannot express.
+# Each handler takes only commands of the type that is its key; the type of a mapping cannot express this.
 HANDLERS: dict[type[Command], _Handler] = cast(
     "dict[type[Command], _Handler]",
     {

@@ -48,8 +48,8 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
         no_local: Whether the subscription leaves out messages that its own client sends.
         shared: Whether several receivers may share the subscription.
         timeout_ms: How long the subscription outlives its last receiver, in milliseconds; None for ever.
-        left_ms: When the last receiver left, for a subscription with a time to live, in milliseconds since the epoch;
-            None while the subscription has a receiver.
+        left_ms: When the last receiver left, in milliseconds since the epoch; None while the subscription has a
+            receiver, and for a subscription without a time to live.
     """
 
     number: int
@@ -135,7 +135,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication for its topic to retain when the branch that sent it commits; fields as in `RetainedSet`."""
+    """A publication that its topic retains if the branch that sent it is committed; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message

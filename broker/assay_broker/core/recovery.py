@@ -118,7 +118,8 @@ class _Found(Struct, frozen=True):
         messages: The records of message copies, by the copies' keys.
         counts: The numbers of failed deliveries, by the copies' keys.
         units: The records of branches that are in doubt or completed heuristically, by the branches' numbers.
-        retained: All records of retained publications, in the order in which the store received them.
+        retained: All records of retained publications, replaced ones included, in the order in which the store
+            received them.
     """
 
     subscriptions: dict[int, SubscriptionDefined]

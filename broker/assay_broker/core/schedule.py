@@ -27,7 +27,7 @@ class Schedule(Generic[T]):
         return (self._live[key][1] for _, key in sorted((due, key) for key, (due, _) in self._live.items()))
 
     def add(self, key: int, due_ms: int, what: T) -> None:
-        """Schedule an item for a due time, in milliseconds; it replaces an earlier item with the same key."""
+        """Schedule an item for a time, in milliseconds since the epoch; it replaces an item with the same key."""
         self._live[key] = (due_ms, what)
         heappush(self.heap, (due_ms, key))
 
@@ -73,7 +73,7 @@ def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> in
     """
     first = moment
     for schedule in schedules:
-        due = schedule.next_due_ms() if schedule.heap else None  # saves 0.7 of a message's 24 us (2026-11-28)
+        due = schedule.next_due_ms() if schedule.heap else None  # the check saves 0.7 of 24 us per message (2026-11-28)
         if due is not None and (first is None or due < first):
             first = due
     return first

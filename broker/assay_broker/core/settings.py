@@ -36,7 +36,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         max_branches: The highest number of branches of global units of work, those in doubt included.
         max_queues: The highest number of queues, those of subscriptions included.
         max_selectors: The highest number of different selectors on one queue.
-        max_name_bytes: The highest number of bytes of a destination's, client's or subscription's name, in UTF-8.
+        max_name_bytes: The highest number of bytes, in UTF-8, of a client id, or of a destination's or subscription's
+            name.
         retry_ms: The time in milliseconds before the queue manager tries again: to release a message whose target could
             not take it, to restart a failed delay processor, or to resend a message that another queue manager
             could not take.

@@ -50,7 +50,7 @@ class State:
         self.endings: Schedule[Subscription] = Schedule()
         """The subscriptions with a time to live and without a receiver, by the time at which they end."""
         self.temporary: dict[str, int] = {}
-        """The number of the connection that owns a temporary destination, by the destination's address as a text."""
+        """The number of the connection that owns each temporary destination, by the destination's address as a text."""
         self.ledger = group.ledger
         self._group = group
         self._subscription = 0

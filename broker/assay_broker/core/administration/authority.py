@@ -95,7 +95,7 @@ class Authorities:
         self._changed()
 
     def remove(self, record: AuthorityRecord) -> None:
-        """Remove a record."""
+        """Remove the record with the profile, object type and entity of the given record, if it is present."""
         self._records.pop(_key(record), None)
         self._changed()
 
@@ -180,7 +180,7 @@ def specificity(profile: str) -> tuple[int, ...]:
     symbols = re.findall(r"\*\*|[*?]|[^*?]", profile)
     end = (
         _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1
-    )  # a profile is more specific than a shorter profile with which it begins
+    )  # a longer profile is more specific than a shorter one that is its beginning
     return (*(_GENERALITY.get(symbol, 0) for symbol in symbols), end)
 
 
@@ -198,7 +198,7 @@ def plan_authority(authorities: Authorities, change: SetAuthority) -> tuple[Auth
         One record for each user or group of the command.
 
     Raises:
-        RefusalError: An object type, profile or authority is not valid, or the command does not name users or groups,
+        RefusalError: An object type, profile or authority is not valid. Or the command names neither users nor groups,
             or names both.
     """
     if change.object_type not in OBJECT_TYPES:
@@ -251,7 +251,7 @@ def _profile(change: SetAuthority) -> str:
 
 
 def expand(object_type: str, words: Iterable[str], keyword: str) -> set[str]:
-    """Return the single authorities that words mean; a word such as ``ALLMQI`` means several authorities.
+    """Return the authorities that a command's words stand for; a word such as ``ALLMQI`` stands for several.
 
     Args:
         object_type: QUEUE, TOPIC or QMGR.

@@ -1,7 +1,7 @@
-"""Checks of the users' authority for destinations: at each open and put, on the name that the client uses (DD-30).
+"""Checks of users' authority on destinations, at each open, put and browse, for the name that the client uses (DD-30).
 
 The core checks no authority at the release of a delayed message (DD-31), nor for its own use of the staging queue
-(DD-32). A temporary destination needs no authority, because only its owner knows its name, and tells it to partners.
+(DD-32). A client needs no authority on a temporary destination, because it learns the name only from the owner.
 """
 
 from __future__ import annotations

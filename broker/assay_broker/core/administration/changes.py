@@ -96,11 +96,11 @@ class Condition(Struct, frozen=True):
 
 
 class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
-    """DISPLAY: show the objects whose name matches, with definition and present state (such as CURDEPTH).
+    """DISPLAY: show the objects with a matching name, with their definitions and present state (such as CURDEPTH).
 
     Args:
         kinds: The kinds to show.
-        name: A name, or a generic name that ends in ``*``.
+        name: A name, or a generic name that ends in ``*``; empty for any name.
         where: The condition that shown objects meet; None for none.
         on_use: Whether to show an undefined local queue of exactly this name, if the queue manager would create it on
             use.
@@ -169,7 +169,7 @@ class NativePut(Struct, frozen=True, tag=True):
 
 
 class NativeBrowse(Struct, frozen=True, tag=True):
-    """Browse the messages of a queue with their descriptors and headers, also those of the staging queue.
+    """Browse the messages of a queue (the staging queue included) with their descriptors and headers.
 
     Args:
         queue: The queue's name.

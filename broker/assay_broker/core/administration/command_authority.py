@@ -120,7 +120,7 @@ def _manager(authority: str) -> Callable[[State, Change], Need]:
     return lambda _state, _change: _on_manager(authority)
 
 
-# Each function takes the type of change that is its key, which a mapping's type cannot express.
+# Each function takes only changes of the type that is its key; the type of a mapping cannot express this.
 _NEEDS = cast(
     "MappingProxyType[type[Change], Callable[[State, Change], Need | None]]",
     MappingProxyType(

@@ -90,6 +90,8 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
 def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
     """Return the subscriptions of clients that a DELETE SUB names; empty if a SUB object has the name.
 
+    If a durable subscription and non-durable ones have the name, the result is only the durable one.
+
     Raises:
         RefusalError: Several clients have a durable subscription of this name.
     """
@@ -144,7 +146,7 @@ def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
     """Carry out SET AUTHREC; the change applies at once.
 
     Raises:
-        RefusalError: An object type, profile or authority is not valid, or the command does not name users or groups,
+        RefusalError: An object type, profile or authority is not valid. Or the command names neither users nor groups,
             or names both.
     """
     for record in plan_authority(state.authorities, change):

@@ -24,7 +24,7 @@ from assay_broker.core.turn import Turn
 
 Handler = Callable[[State, Turn, Change], Value]
 
-# Each handler takes the type of change that is its key, which a mapping's type cannot express.
+# Each handler takes only changes of the type that is its key; the type of a mapping cannot express this.
 CHANGES: dict[type[Change], Handler] = cast(
     "dict[type[Change], Handler]",
     {

@@ -44,7 +44,7 @@ def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Descr
     The staged messages of the staging queue are included, in the order of their due times.
 
     Raises:
-        RefusalError: The queue does not exist.
+        RefusalError: The queue does not exist, or belongs to another queue manager.
     """
     manager = state.settings.name
     found = islice(_matching(state, turn, browse), browse.limit)
@@ -57,7 +57,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
     A staged message that is removed is never delivered (DD-38).
 
     Raises:
-        RefusalError: The queue does not exist, or is disabled for gets.
+        RefusalError: The queue does not exist, belongs to another queue manager, or is disabled for gets.
     """
     _check_get(state, take.queue)
     for entry in _matching(state, turn, take):
@@ -104,7 +104,7 @@ def _gettable(state: State, name: str) -> list[Entry]:
         name: The name of a queue; the name of a subscription's queue is valid, too.
 
     Raises:
-        RefusalError: The queue does not exist.
+        RefusalError: The queue does not exist, or belongs to another queue manager.
     """
     if name == STAGING_QUEUE:
         if state.objects.queue(name) is None:

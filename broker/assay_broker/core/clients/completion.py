@@ -142,7 +142,7 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver whose settlement the store refused, because no answer reports the refusal to the client.
+    """Close a receiver, because the store refused its settlement and no answer reports that to the client.
 
     If the receiver stayed open, it would receive the message again at once, and the store would have to record the next
     settlement.

@@ -50,7 +50,7 @@ class Connection:
         return found
 
     def sending(self, number: int, happened: LinkInput) -> Sender:
-        """Make a sender's state transition, and return the sender.
+        """Check that a sender's state allows an input, go to the next state, and return the sender.
 
         Args:
             number: The sender's number on the connection.
@@ -67,7 +67,7 @@ class Connection:
         return link
 
     def receiving(self, number: int, happened: LinkInput) -> tuple[Receiver, LinkAction]:
-        """Make a receiver's state transition, and return the receiver and the action to carry out.
+        """Check that a receiver's state allows an input, go to the next state, and return the receiver and the action.
 
         Args:
             number: The receiver's number on the connection.

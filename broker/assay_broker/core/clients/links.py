@@ -302,7 +302,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
     receiver.exhaust()
     receiver.queue.leave(receiver, receiver.selector)
     for delivery in receiver.unsettled.values():
-        if delivery.unit is None:  # a unit of work keeps the deliveries that it has settled (QS-09, QS-10)
+        if delivery.unit is None:  # otherwise the unit of work keeps the delivery (QS-09, QS-10)
             give_back(state, turn, delivery, failed=True)
     receiver.unsettled = {}
     if isinstance(receiver, SubscriptionReceiver):

@@ -38,7 +38,7 @@ def new_subscription(
         terms: The terms of the subscription.
         selector: The parsed selector; None for none.
         connection: The number of the connection that opens the subscription; 0 at a recovery.
-        model: The model of the subscription's queue.
+        model: The definition with the attributes of the subscription's queue.
     """
     queue = Queue(
         f"{SUBSCRIPTION_HOME}{number}",
@@ -61,7 +61,7 @@ def _remember(state: State, subscription: Subscription) -> None:
 
 
 def forget_subscription(state: State, subscription: Subscription) -> None:
-    """Remove a subscription from the state, without its messages."""
+    """Remove a subscription and its queue from the state; the caller removes the messages."""
     state.endings.discard(subscription.number)
     state.topics.discard(subscription)
     state.subscriptions.discard(subscription)
@@ -102,17 +102,17 @@ def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing, because the receiver has left. Without the record, the time to live begins at the next start."""
+    """Undo nothing: the receiver has left. Without the record, the time to live begins anew at the next start."""
 
 
 def wait_for_end(state: State, subscription: Subscription) -> None:
-    """Schedule the end of a subscription whose time to live runs; without effect for any other subscription."""
+    """Schedule the end of a subscription if its time to live has begun; otherwise do nothing."""
     if subscription.ends_ms is not None:
         state.endings.add(subscription.number, subscription.ends_ms, subscription)
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """Prepare an existing subscription for a new receiver, which then also gets stored messages (PD-25, QS-21).
+    """Prepare an existing subscription for a new receiver, which also gets the stored messages (PD-25, QS-21).
 
     The subscription gets the time to live of the receiver's terms. This time does not run while the subscription has a
     receiver.
@@ -169,7 +169,7 @@ def end_subscriptions(state: State, turn: Turn) -> None:
 def end_subscription(state: State, turn: Turn, subscription: Subscription) -> None:
     """End a subscription, and remove all messages from its queue (PD-12, PD-27, QS-22).
 
-    The delay processor drops the staged copies of the subscription when their delay is over (DD-51).
+    The delay processor drops the staged copies of the subscription when their delay is over (DD-76).
     """
     with turn.together():
         if subscription.terms.durable:
@@ -242,7 +242,7 @@ def find_subscription(state: State, connection: Connection, name: str, *, is_glo
 
     Args:
         state: The queue manager.
-        connection: The connection with the subscription's client id.
+        connection: The connection of the client.
         name: The subscription's name.
         is_global: Whether to find a shared subscription that belongs to no client id, instead of a subscription of the
             client id.

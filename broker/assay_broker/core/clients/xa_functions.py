@@ -98,11 +98,11 @@ def _leave_connection(state: State, branch: Branch) -> None:
 
 
 def end_work(state: State, turn: Turn, command: EndBranch) -> None:
-    """xa_end: end, fail or suspend a connection's work in a branch.
+    """xa_end: end or suspend a connection's work in a branch, or mark the work as failed.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA). Or the connection does not work in the branch, or the branch is
-            in a state without work (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA). Or the connection does not work in the branch, or the state of
+            the branch does not allow the request (XAER_PROTO).
     """
     connection = state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
@@ -114,8 +114,11 @@ def end_work(state: State, turn: Turn, command: EndBranch) -> None:
 def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     """xa_prepare: prepare a branch, so that it can be committed or backed out even after a restart.
 
+    A branch whose work has failed is backed out instead (XA_RBROLLBACK). A branch without sends and deliveries ends at
+    once (XA_RDONLY).
+
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or the branch's work is not ended (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
     """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
@@ -224,7 +227,7 @@ def resolve_branch(state: State, turn: Turn, branch: Branch, *, committed: bool)
 
 
 def lose_branch(state: State, turn: Turn, branch: Branch) -> None:
-    """Back out a branch, because the connection or session that works in it ends."""
+    """Back out an unprepared branch, because the connection or session that works or last worked in it ends."""
     branch.step(BranchInput.LOST)
     _leave_connection(state, branch)
     _discard(state, turn, branch)
@@ -250,7 +253,7 @@ def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
 
 
 def _await(state: State, turn: Turn, branch: Branch) -> None:
-    """Call `branch_over` when the store has confirmed this turn's records, or at once if the turn has no records."""
+    """Make `branch_over` handle the store's answer to this turn's records; without records, call `branch_over` now."""
     if turn.recorded:
         turn.batch.unit = branch
     else:

@@ -142,7 +142,7 @@ def release_due(state: State, turn: Turn) -> None:
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """Release a staged copy whose delay is over or that has expired; postpone the release if the table says so."""
+    """Release a staged copy that is due or has expired, or postpone the release if no put is possible now."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
@@ -158,7 +158,7 @@ Undo = Callable[[State, Entry, Turn], None]
 
 
 def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) -> None:
-    """Remove a copy from the staging queue, because it was released, cancelled, got by an administrator, or expired.
+    """Remove a copy from the staging queue, for example because it was released or cancelled, or has expired.
 
     Args:
         state: The queue manager.
@@ -189,7 +189,7 @@ def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
 
 
 def fail(state: State, turn: Turn) -> None:
-    """Set the delay processor to failed, for a reason that does not concern the staging queue.
+    """Set a running delay processor to failed, for a reason that does not concern the staging queue.
 
     A queue manager whose level has no delivery delay has no processor (DD-43).
     """

@@ -66,5 +66,10 @@ class Staging:
         return self.schedule.peek_due(now_ms)
 
     def later(self, entry: Entry, due_ms: int) -> None:
-        """Postpone a copy's release until a due time in milliseconds, because its target could not take it (DD-71)."""
+        """Postpone the release of a copy that its target could not take (DD-71).
+
+        Args:
+            entry: The copy.
+            due_ms: When the release is tried again, in milliseconds since the epoch.
+        """
         self.schedule.add(entry.key, due_ms, entry)

@@ -27,7 +27,7 @@ _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (AMQP 1.
 
 
 def with_number(message: Message, name: str, value: int) -> Message:
-    """Return a message with an application property that is a 32-bit number, set or replaced.
+    """Return a message with an application property set to a 32-bit number; it replaces a former value.
 
     Args:
         message: The message.
@@ -58,8 +58,8 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
         annotations: An encoded map; its entries replace annotations with the same keys.
 
     Returns:
-        The message with the annotations; the unchanged message if they would be longer than `MAX_ANNOTATIONS`, or if
-        the message did not come over AMQP.
+        The message with the annotations; the unchanged message if the annotations section would be longer than
+        `MAX_ANNOTATIONS`, or if the message did not come over AMQP.
     """
     octets = message.encoded
     if octets is None:

@@ -19,7 +19,7 @@ from assay_broker.core.queues.homes import name_at
 from assay_sdk.model.message import Message, Property
 
 ID_BYTES = 24
-"""The length of MsgId and CorrelId."""
+"""The length of MsgId and CorrelId, in bytes."""
 _PREFIX = "ID:"
 _DATAGRAM = 8
 _NUMBER_BITS = 22
@@ -46,8 +46,9 @@ class Described(Struct, frozen=True, kw_only=True):
 def native_id(text: str | None) -> bytes:
     """Return the 24 bytes of MsgId or CorrelId for a JMS id.
 
-    ``ID:`` with 48 hexadecimal digits stands for the bytes that the digits encode, as in IBM MQ. A text of up to 24
-    bytes is padded with zero bytes; the first 24 bytes of its SHA-256 replace a longer text.
+    48 hexadecimal digits, usually after ``ID:``, stand for the bytes that they encode, as in IBM MQ. Any other text of
+    up to 24 bytes is padded with zero bytes; the first 24 bytes of its SHA-256 replace a longer text. None and an empty
+    text give 24 zero bytes.
     """
     if not text:
         return bytes(ID_BYTES)
@@ -144,7 +145,10 @@ def _delay_header(entry: Entry, due_ms: int, manager: str) -> dict[str, Value]:
 
 
 def _format(message: Message) -> str:
-    """Return the format of a body, as IBM MQ's JMS client sets it: MQFMT_STRING for a text, MQFMT_NONE for bytes."""
+    """Return the format of a body: the property JMS_IBM_Format, or the format that IBM MQ's JMS client sets.
+
+    The JMS client sets MQFMT_STRING for a text and MQFMT_NONE for bytes.
+    """
     return _text(message.properties.get("JMS_IBM_Format")) or ("MQSTR" if isinstance(message.body, str) else "")
 
 

@@ -29,7 +29,10 @@ class Place(Enum):
     STAGED = auto()
     """On the staging queue."""
     UNCOMMITTED = auto()
-    """On its queue; only the session of its unit of work can get the copy (DD-25)."""
+    """Put by a unit of work that is not committed; only the session of the unit can get the copy (DD-25).
+
+    No session can get a copy that a prepared branch has put.
+    """
     WAITING = auto()
     """On its queue, for any receiver."""
     HELD = auto()

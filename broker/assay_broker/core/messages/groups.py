@@ -10,8 +10,9 @@ the provider. This broker does what applications rely on, for queues and subscri
    does not wait for missing members.
 3. Among the other messages of the queue, a group has the position of its next member, by priority and arrival.
 4. The receiver that gets a member becomes the holder of the group. The queue delivers further members to the holder
-   only, even while the holder has no credit, until the holder is closed or has consumed the group's last member
-   (JMS_IBM_Last_Msg_In_Group). Members that the holder's selector does not let through go to other receivers.
+   only, even while the holder has no credit, until the holder is closed, or the group's last member
+   (JMS_IBM_Last_Msg_In_Group) was consumed or has expired. Members that the holder's selector does not let through go
+   to other receivers.
 5. A member whose delivery fails waits again, at its position in the sequence.
 6. Uncommitted members (DD-25) have a sequence of their own. They come before or after the waiting members by priority
    and arrival.
@@ -37,7 +38,7 @@ _SLACK = 64  # a heap is rebuilt when it has more than twice as many items as ca
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
-"""A heap's item for a group's next member: the member's negated priority, order and key, and the group's id."""
+"""A heap's item for a group's next member: the member's priority (negated), order and key, and the group's id."""
 
 
 class Selecting(Protocol):
@@ -200,7 +201,10 @@ class Groups(Generic[ReceiverT]):
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """Offer the next member of a changed group to the group's holder; if the group has none, to all receivers."""
+        """Offer the next member of a changed group to the group's holder, or to all receivers of the line.
+
+        All receivers can get the member if the group has no holder, or if the holder's selector does not select it.
+        """
         members = self._groups.get(group)
         if members is None:
             return

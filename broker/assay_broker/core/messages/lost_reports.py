@@ -7,7 +7,7 @@ from assay_broker.core.turn import Turn
 
 
 def undeliverable(turn: Turn, reply_to: str, refused: int, dead: int | None) -> None:
-    """Log that a report did not reach its reply-to queue, because no client gets an answer about it (DD-73, DD-75).
+    """Log that a report did not reach its reply-to queue; no client gets an answer about it (DD-73, DD-75).
 
     Args:
         turn: The present turn.

@@ -18,7 +18,8 @@ from assay_sdk.model.report_options import Mqro
 def send_report(state: State, turn: Turn, entry: Entry, kind: Mqro) -> None:
     """Put a report on a message to its reply-to queue, if the message asks for this kind of report.
 
-    If the reply-to queue cannot take the report, it goes to the dead-letter queue, or is lost.
+    If the reply-to queue cannot take the report, the report goes to the dead-letter queue. If that queue cannot take
+    the report either, the report is lost.
 
     Args:
         state: The queue manager.

@@ -81,7 +81,7 @@ def report(
     Args:
         original: The message as its application sent it.
         kind: The kind of report: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
-        feedback: MQMD.Feedback: a reason code, or MQFB.
+        feedback: The value of MQMD.Feedback: a reason code (MQRC), or a feedback code (MQFB).
         message_id: A new message id, for a report that does not get the original's id (MQRO_PASS_MSG_ID).
         now_ms: The time, in milliseconds since the epoch.
         expires_ms: When the original expires, in milliseconds since the epoch; None for never.

@@ -4,7 +4,7 @@
   message; for a persistent message, after the message is on disk.
 - When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
   messages again. The receiver recognises them, because it stores the numbers of the messages that it has taken.
-- A non-persistent message may be lost when either queue manager ends, but is never put twice.
+- A non-persistent message may be lost when either queue manager ends. While both run, it is put exactly once.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _gone(state: State, _turn: Turn, member: str, _parcel: Gone) -> None:
 
 _Handler = Callable[[State, Turn, str, Parcel], None]
 
-# Each handler takes the type of parcel that is its key, which a mapping's type cannot express.
+# Each handler takes only parcels of the type that is its key; the type of a mapping cannot express this.
 _PARCELS: dict[type[Parcel], _Handler] = cast(
     "dict[type[Parcel], _Handler]",
     {

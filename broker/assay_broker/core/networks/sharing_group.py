@@ -1,4 +1,4 @@
-"""The coupling facility: the state that the queue managers of a sharing group share; no member's end destroys it.
+"""The coupling facility: the state that the queue managers of a sharing group share; it survives the end of a member.
 
 The facility holds the shared queues with their messages, the definitions of these queues, and the counters for numbers
 that must be unique in the group. All members use the facility directly. So units of work, checks at the send and the

@@ -14,7 +14,7 @@ TRANSMISSION = Definition(
     "SYSTEM.CLUSTER.TRANSMIT.QUEUE",
     defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600},
 )
-"""The definition of all transmission queues. In IBM MQ this is one queue object; here they are no objects."""
+"""The definition of all transmission queues. In IBM MQ it is an object; here no command shows it."""
 
 
 def onward_home(member: str, target: Address) -> str:

@@ -11,7 +11,7 @@ from assay_broker.core.objects.model import Kind, Value
 
 
 class Choice(Struct, frozen=True):
-    """The values of an attribute that is one of several words."""
+    """The words that an attribute can have as its value."""
 
     words: tuple[str, ...]
 
@@ -53,7 +53,7 @@ class Attribute(Struct, frozen=True, kw_only=True):
         keyword: IBM MQ's keyword.
         values: The values that the attribute can have.
         default: The factory setting, which SYSTEM.DEFAULT objects have.
-        fixed: Whether only DEFINE can set the attribute, not ALTER.
+        fixed: Whether only the DEFINE that creates an object can set the attribute, not ALTER or DEFINE REPLACE.
         shown: Whether the attribute is read-only: the queue manager sets it, and only DISPLAY shows it.
         zos: Whether only a queue manager on z/OS has the attribute.
         since: The first command level with the attribute, such as 940.
@@ -205,7 +205,7 @@ _BY_KEYWORD = {kind: {row.keyword: row for row in rows} for kind, rows in ATTRIB
 
 
 def defaults(kind: Kind) -> dict[str, Value]:
-    """Return the factory settings of a kind of object."""
+    """Return the factory settings of a kind of object, without the read-only attributes."""
     return {row.keyword: row.default for row in ATTRIBUTES[kind] if not row.shown}
 
 

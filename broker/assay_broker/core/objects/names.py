@@ -64,7 +64,7 @@ def check_name(kind: Kind, name: str) -> None:
 
     Args:
         kind: The object's kind.
-        name: The name; for a subscription, any text of up to 10,240 bytes.
+        name: The name; for a subscription, a text of up to 10,240 bytes that is not blank.
 
     Raises:
         RefusalError: The name is not valid.

@@ -36,8 +36,8 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The name or an attribute is not valid, an object of the name exists already, or the object to copy
-            from does not exist.
+        RefusalError: The name or an attribute is not valid, or the object to copy from does not exist. Or an object of
+            the name exists already, and the command must not replace it or would change a fixed attribute.
     """
     kind, name = change.kind, change.name
     if kind is Kind.QMGR:

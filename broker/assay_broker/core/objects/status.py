@@ -44,8 +44,7 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
     Args:
         definition: The object.
         host: The queue manager's platform and level.
-        live: The values of the object's present state, such as CURDEPTH; a missing value becomes the value of an unused
-            object.
+        live: The values of the object's present state, such as CURDEPTH; for a missing value, the default applies.
     """
     shown = {row.keyword: row.default for row in ATTRIBUTES[definition.kind] if row.shown}
     if definition.namespace is Namespace.QUEUE:
@@ -59,5 +58,9 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
 
 
 def subscription_id(name: str) -> str:
-    """Return the identifier (SUBID) of a subscription, derived from its name: 24 bytes in hexadecimal digits."""
+    """Return the identifier (SUBID) of a subscription: 24 bytes in hexadecimal digits.
+
+    Args:
+        name: The name of a SUB object, or the number of a client's subscription as a text.
+    """
     return sha256(name.encode()).hexdigest()[:_SUBSCRIPTION_ID_DIGITS].upper()

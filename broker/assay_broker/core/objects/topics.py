@@ -10,7 +10,7 @@ _SEPARATOR = "/"
 
 
 class TopicObjects:
-    """The topic objects with a topic string, for fast access to the ancestors of a topic string.
+    """The topic objects that have a topic string, with a fast search for those at or above a topic string.
 
     Two topic objects have no topic string, so they are not here: SYSTEM.DEFAULT.TOPIC, from which DEFINE copies
     attributes, and SYSTEM.BASE.TOPIC, the ancestor of all others.

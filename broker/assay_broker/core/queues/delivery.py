@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
 _HELD, _COD = Place.HELD, Mqro.COD
-"""Cached at import: 13 `Enum` lookups would take 0.8 of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
@@ -97,7 +97,7 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
 
 
 def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool) -> None:
-    """Remove a copy that was consumed or has expired.
+    """Remove a copy from its queue, for example because it was consumed or has expired.
 
     Args:
         state: The queue manager.
@@ -157,7 +157,7 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove`; do nothing if the unit of work that put the copy has ended since, because the copy ended, too.
+    """Undo `remove`, unless the unit of work that put the copy has ended since; the copy then no longer exists.
 
     Args:
         unit: The copy's unit of work at the removal (`Entry.unit`); None for none.
@@ -170,7 +170,7 @@ def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn],
 
 
 def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> None:
-    """End a delivery without consumption: the message waits again at its original position.
+    """End a delivery without consumption: the message waits again at its original position, or is removed if expired.
 
     Args:
         state: The queue manager.
@@ -201,7 +201,7 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
 
     Args:
         delivery: The delivery.
-        annotations: Annotations to add or replace, as an encoded map.
+        annotations: Annotations that the message gets, as an encoded map; they replace annotations with the same keys.
     """
     entry = delivery.entry
     if entry.place is _HELD:  # otherwise the copy's queue was removed
@@ -210,7 +210,7 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
 
 
 def _nothing(_turn: Turn) -> None:
-    """Undo nothing: the mark stays in memory, because JMS allows a broker to lose it at a restart (`MessageMarked`)."""
+    """Undo nothing: the mark stays in memory and is lost at a restart, which JMS allows (`MessageMarked`)."""
 
 
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:

@@ -77,7 +77,7 @@ class Line(Generic[ReceiverT]):
             self.ready.move_to_end(other.key)
 
     def leave(self, receiver: ReceiverT) -> None:
-        """Remove a receiver."""
+        """Remove a receiver from the line."""
         self.receivers -= 1
         self.ready.pop(receiver.key, None)
         if self._groups is not None:

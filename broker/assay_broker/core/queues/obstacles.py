@@ -35,7 +35,10 @@ def length(message: Message) -> int:
 
 
 def size(message: Message) -> int:
-    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits."""
+    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits.
+
+    For a message that came over AMQP, the result is the size of the whole encoding.
+    """
     if message.encoded is not None:
         return len(message.encoded)
     total = octets_of(message.body)
@@ -50,7 +53,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     Args:
         target: The resolved queue.
         message: The message.
-        further: The number of such messages that the caller wants to put.
+        further: The number of messages of this size that the caller wants to put.
 
     Returns:
         All obstacles; empty if the queue can take the messages.

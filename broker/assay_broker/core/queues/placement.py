@@ -16,7 +16,7 @@ from assay_broker.core.turn import Turn
 from assay_sdk.model.message import DEFAULT_PRIORITY, Message
 
 _HELD = Place.HELD
-"""Cached at import: 13 `Enum` lookups would take 0.8 of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def new_entry(
@@ -48,8 +48,8 @@ def new_entry(
 def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     """Put a copy on a queue.
 
-    The store gets a record of the copy only if its message is persistent (PD-20, PD-23) and the store holds the queue's
-    messages (PD-22, PD-31).
+    The store gets a record of the copy only if its message is persistent (PD-20, PD-22, PD-23, PD-31) and the store
+    holds the persistent messages of the queue (PD-26, PD-27).
     """
     settle_persistence(queue, entry)
     if entry.recorded:
@@ -101,7 +101,13 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
-    """Stage a copy until a due time in milliseconds; the caller records the copy, unless the store holds it already."""
+    """Stage a copy; the caller records the copy, unless the store holds it already.
+
+    Args:
+        state: The queue manager.
+        entry: The copy.
+        due_ms: When the delay is over, in milliseconds since the epoch.
+    """
     state.staging.stage(entry, due_ms + state.settings.release_after_ms)
     watch_expiry(state, entry)
 

@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
-"""Cached at import: 13 `Enum` lookups would take 0.8 of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def rank(entry: Entry) -> tuple[int, int]:
@@ -214,7 +214,7 @@ class Queue:
         entry.key = key
 
     def disown(self, entry: Entry, owner: Owner) -> None:
-        """Note that a message no longer belongs to an open unit of work.
+        """Stop offering a message to the session of its unit of work, for example because the unit has ended.
 
         Args:
             entry: The message.

@@ -95,7 +95,7 @@ class Queues:
             )
 
     def add(self, queue: Queue) -> None:
-        """Add a new queue, whether or not the queue manager has too many queues already."""
+        """Add a new queue; the caller has checked the highest number of queues if it applies (`check_room`)."""
         self._at(queue.home)[queue.home] = queue
         self._new.append(queue)
 
@@ -105,7 +105,7 @@ class Queues:
             self.forget(queue)
 
     def forget_unused(self) -> None:
-        """Drop the queues created since the last call that are unused, for example after a refused command."""
+        """Drop each unused queue that was created since the last call, for example for a command that was refused."""
         for queue in self._new:
             self.forget_if_idle(queue)
         self._new.clear()

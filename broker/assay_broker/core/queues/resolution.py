@@ -172,7 +172,7 @@ def _default(state: State, name: str) -> Definition:
 
 
 def managed(state: State, model: str) -> Definition:
-    """Return the definition of the queue that the queue manager creates for a subscription.
+    """Return the model definition for the queue that the queue manager creates for a subscription.
 
     Args:
         state: The queue manager.
@@ -185,7 +185,7 @@ def managed(state: State, model: str) -> Definition:
 
 
 def recovered_model(state: State, model: str) -> Definition:
-    """Return the definition of `managed` during a recovery, even if the model was deleted since."""
+    """Return the model definition as `managed` does, for a recovery: with factory settings if the model was deleted."""
     return state.objects.queue(model) or Definition(Kind.QMODEL, model, defaults(Kind.QMODEL))
 
 
@@ -197,7 +197,7 @@ def onward_queue(state: State, home: str) -> Queue | None:
 
 
 def recovered(state: State, home: str) -> Queue | None:
-    """Return the queue at a home, during the recovery of a queue manager; None if its subscription has ended (QS-31).
+    """Return the queue at a home, during the recovery of a queue manager; None if its subscription has ended.
 
     The messages of a queue that was created on use are recovered even if SYSTEM.DEFAULT.LOCAL.QUEUE was deleted since.
     """

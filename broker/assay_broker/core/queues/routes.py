@@ -13,7 +13,8 @@ class Target(Struct, frozen=True, eq=False):
     """The queue or topic to which a queue's name was resolved.
 
     Args:
-        path: The object that the client named, whose defaults apply (DD-52), and then the object behind an alias.
+        path: The object that the client named, and then, if it is an alias, the queue behind it. The defaults of the
+            first object apply (DD-52).
         queue: The queue; None if the name is an alias of a topic.
         topic: The topic; None for a queue.
     """
@@ -51,8 +52,8 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
         target: The destination.
         objects: The number of changes of objects at the resolution (`Directory.changes`).
         authorities: The number of changes of authority at the resolution (`Authorities.changes`).
-        longest: The highest number of octets of a message that queue and queue manager take; -1 if puts are disabled
-            or the destination is a topic.
+        longest: The highest number of octets of a message that the queue and the queue manager take; -1 if puts are
+            disabled or the destination is a topic.
         homes: The home of the queue, as a tuple for `Pending.homes`; empty for a topic.
         queues: The queue, as a tuple for `Pending.queues`; empty for a topic.
     """

@@ -40,7 +40,8 @@ def settle(  # noqa: PLR0917  a settlement has all these parameters
         delivery: The delivery; the caller has removed it from the link's unsettled deliveries.
         outcome: The outcome that the client gave.
         leave_out: Whether the message is never delivered to this link again; without effect if the link is closed.
-        annotations: Annotations to add to the message or replace in it, as an encoded map; empty for none.
+        annotations: Annotations that the message gets, as an encoded map; they replace annotations with the same keys.
+            Empty for none.
     """
     if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:
         delivery.queue.leave_out(delivery.link, delivery.entry)

@@ -32,8 +32,8 @@ class Copy(Struct, frozen=True, eq=False):
     Only subscribers that exist when the publication is sent get a copy (PD-28, PD-33).
 
     Args:
-        home: The home of the copy's queue; for a delayed copy, the home of its target (`Entry.home`).
-        queue: For a copy without delay, the subscriber's queue or the dead-letter queue.
+        home: The home of the subscriber or neighbour (`Entry.home` of a delayed copy).
+        queue: The queue for a copy without delay: that of the subscriber or neighbour, or the dead-letter queue.
         dead: The dead-letter header; None if the subscriber can take the copy.
     """
 
@@ -85,9 +85,9 @@ def publish(
 
     Raises:
         RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
-            cannot take it. For a delayed publication: it asks for retention (DD-16), or the topic's PMSGDLV (NPMSGDLV
-            for a non-persistent publication) is not ALLAVAIL (DD-82). For a publication that asks for retention: the
-            queue for retained publications cannot take it.
+            cannot take it. A delayed publication is also refused if it asks for retention (DD-16), or if the topic's
+            PMSGDLV (NPMSGDLV for a non-persistent publication) is not ALLAVAIL (DD-82). A publication that asks for
+            retention is also refused if the queue for retained publications cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
@@ -230,7 +230,7 @@ def check_subscribing(state: State, terms: Terms) -> None:
 
     Raises:
         RefusalError: The topic has SUB(DISABLED), which applies to new and existing subscriptions. Or it has
-            DURSUB(NO), and the receiver asks for a new durable subscription.
+            DURSUB(NO), and the receiver asks for a durable subscription that does not exist with these terms.
     """
     topic = terms.topic.name
     settings = topic_settings(state.objects, topic)

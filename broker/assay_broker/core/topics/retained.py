@@ -2,9 +2,8 @@
 
 A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
 get the publication without the property. A later subscriber gets the publication at once, with the property, as
-applications of IBM's JMS client expect. A publication without a body is retained like any other; only
-an administrator can clear a retained publication (`ClearRetained`). A persistent retained publication survives a
-restart.
+applications of IBM's JMS client expect. A publication without a body is retained like any other; only an administrator
+can clear a retained publication (`ClearRetained`). A persistent retained publication survives a restart.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 RETAIN = "JMS_IBM_Retain"
 RETAIN_PUBLICATION = 1
 NO_CONNECTION = 0
-"""The number for a publisher's connection that ended with a former run of the queue manager."""
+"""The number for the publisher's connection in a retained publication that was restored at a start."""
 
 
 class Retention(Struct, frozen=True):

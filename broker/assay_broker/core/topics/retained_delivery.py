@@ -25,7 +25,7 @@ def retained_for(state: State, subscriber: Subscriber, now_ms: int) -> tuple[Ret
 
 
 def check_retained_fits(state: State, subscription: Subscription, now_ms: int) -> None:
-    """Refuse a new subscription whose queue cannot take all its retained publications.
+    """Refuse a new subscription if its queue cannot take all retained publications for it.
 
     Raises:
         RefusalError: The queue has too few places.
@@ -59,6 +59,6 @@ def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> N
 
 
 def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
-    """Remove a copy, because the store refused the retained publication of which it is a copy."""
+    """Undo `put_retained` for a copy without a record, because the store refused the retained publication."""
     queue.withdraw(copy)
     state.expiry.discard(copy.key)

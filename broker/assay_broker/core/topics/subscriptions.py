@@ -68,7 +68,8 @@ class Subscription:
         number: The subscription's number, unique for ever.
         terms: The subscription's terms.
         selector: The parsed selector; None for none.
-        connection: The number of the connection that opened the subscription, for ``no_local`` without a client id.
+        connection: The number of the connection that opened the subscription. If the subscription is non-durable,
+            ``no_local`` leaves out the messages of this connection.
         queue: The subscription's queue.
     """
 
@@ -79,9 +80,9 @@ class Subscription:
         self.queue = queue
         self.receivers: dict[tuple[int, int], Receiver] = {}
         self.left_ms: int | None = None
-        """The time at which the last receiver left a subscription with a time to live, in milliseconds since the epoch.
+        """The time at which the last receiver left, in milliseconds since the epoch.
 
-        None while the subscription has a receiver.
+        None while the subscription has a receiver, and for a subscription without a time to live.
         """
         self.batch = 0
         """The number of the batch that stores the subscription; 0 for none."""
@@ -271,8 +272,8 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         caller then ends the subscription and creates it anew.
 
     Raises:
-        RefusalError: The subscription is in use, and is unshared or has other terms. Or only one of the subscription
-            and the terms is shared.
+        RefusalError: The subscription is in use, and is unshared or has other terms. Or the subscription is shared and
+            the receiver asks for an unshared one, or the reverse.
     """
     name = str(terms.name)
     if found.terms.shared != terms.shared:
