@@ -101,7 +101,7 @@ class AmqpSocket(ClientSocket):
         super().resume_writing()
 
     def pause_writing(self) -> None:
-        """Make the links pause, because the client does not read its output fast enough."""
+        """Make the links pause, because the client does not read the server's output fast enough."""
         if self.connection is not None:
             self.connection.context.congested = True
 
@@ -161,8 +161,8 @@ class AmqpSocket(ClientSocket):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        The timer of the login's deadline keeps running after the login, and then calls this method, too.  The method
-        replaces that timer only if the next call is due earlier.
+        The login's deadline stays set after the login; when it is due, it also leads to a call of this method.  So the
+        method sets a timer of its own only if the next call is due before that deadline.
         """
         if self._tick is not None:
             self._tick()

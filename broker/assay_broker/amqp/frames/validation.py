@@ -175,7 +175,10 @@ class FrameValidator:
         self._usual = _NOTHING_USUAL
 
     def _check_after_close(self, data: bytes, begin: int, end: int) -> bool:
-        """Check a frame after the server's close: only an open or a close may pass.
+        """Check a frame after the server's close.
+
+        A performative with the usual form of descriptor is dropped, unless it is an open or a close.  All other frames
+        are checked as before the close.
 
         Returns:
             True if the engine gets the frame unchanged.

@@ -167,7 +167,10 @@ class IncomingEnd(SenderEnd):
                 transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
-        """Reject a message on a link that has ended, because the client could take a missing outcome for acceptance."""
+        """Reject a message on a link that has ended, because the client could take a missing outcome for acceptance.
+
+        A message that cannot be rejected is only settled: the client sent it settled or does not support *rejected*.
+        """
         if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
             engine.settle(delivery)
         else:

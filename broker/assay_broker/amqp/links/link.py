@@ -165,14 +165,14 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
             self._echo()
 
     def _change_acquisition(self) -> None:
-        """Acquire deliveries in the transaction of the client's last flow, if it names one (AMQP 1.0, 4.4.3)."""
+        """Start or stop acquiring deliveries in a transaction, if the last flow asks for it (AMQP 1.0, 4.4.3)."""
         wish = self.attach.unreported.acquires
         if wish is not None and self.state is LinkEndState.OPEN:
             self.attach.unreported.acquires = None
             self.acquire(wish.txn_id)
 
     def acquire(self, txn_id: object) -> None:
-        """Acquire deliveries in a transaction from now on.
+        """Acquire deliveries in a transaction from now on; a link that cannot do this is detached.
 
         Args:
             txn_id: The transaction's id as the client has sent it; None for no transaction.
