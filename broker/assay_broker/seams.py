@@ -47,7 +47,7 @@ class Seams(Struct, frozen=True, kw_only=True):
 
     Args:
         command: Takes a command and the time, in milliseconds since the epoch; returns the commands for the core.
-        effects: Takes the effects of one command and the time; returns the effects that the shell carries out.
+        effects: Takes the effects of one turn and the time; returns the effects that the shell carries out.
         written: Takes the records of a batch; returns the records that the store writes.
         read: Takes the store's durable records; returns the records from which the core starts.
         settings: Takes the settings at each start; returns the settings that the queue manager uses.
