@@ -1,4 +1,4 @@
-"""The seams: the only places in a queue manager where a named defect can change its behaviour.
+"""The seams: the only places in a queue manager where a defect or a tolerated variant can change its behaviour.
 
 The seams are the commands to the core, its effects, the records to and from the store, the store itself, the settings,
 and the cells of the state tables.

@@ -182,7 +182,7 @@ async def _style(_request: Request) -> Response:
 
 
 class _AnswerHeaders:
-    """ASGI middleware that limits the number of requests under way, and adds headers to every answer.
+    """ASGI middleware that limits requests in number and in the length of their heads, and adds headers to answers.
 
     Args:
         app: The application.

@@ -176,7 +176,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._wake()
 
     def expel(self, why: Condition) -> None:
-        """Close the connection with an error, because the client made a mistake or the server stops."""
+        """Close the connection with this error; if an error was set earlier, the client gets the earlier one."""
         self._why = self._why or why
         self._step(ConnectionInput.EXPELLED)
         self._wake()

@@ -42,7 +42,7 @@ class AmqpSocket(ClientSocket):
         self._beats = False
         self._checking: CancelJob | None = None
         self._answer = b""
-        """The login's last output, which the socket writes together with the engine's first."""
+        """The login's last output, which the socket writes together with the engine's first output."""
 
     # --- `SocketPort`, for the connection
 
@@ -174,7 +174,7 @@ class AmqpSocket(ClientSocket):
         due_ns = connection.engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
-                return  # the login's deadline comes first; most connections end before both
+                return  # the login's deadline comes first, and most connections end before it
             self._forget_limit()
         if due_ns:
             self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)

@@ -51,7 +51,7 @@ _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_AL
 """The standard error condition (AMQP 1.0, 2.8.15 to 2.8.18) for each non-standard condition of proton's engine."""
 
 _ANY_FRAME = 1 << 32
-"""The highest length of a frame to a client that names no limit, in octets."""
+"""The limit on the length of frames to a client that names no limit, in octets."""
 _LOG = logging.getLogger(__name__)
 
 

@@ -23,7 +23,7 @@ class SettleMode(IntEnum):
 
 
 SHORT = 16_384
-"""The most octets of a message that is passed to the engine at once.
+"""The most octets of a message that is passed to the engine as a whole; a longer message is passed in portions.
 
 The engine copies all its unsent octets for each frame, which is too slow for a long message.
 """
@@ -70,7 +70,7 @@ class LinkEvents(Protocol):
         """Handle the client's detach.
 
         Args:
-            closed: Whether the client closes the link, and does not only detach it.
+            closed: True if the client closes the link; False if the client may attach the link again.
         """
         ...
 

@@ -190,7 +190,7 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def longest(self) -> int:
-        """The highest possible length of the attach's frame in octets; the engine's numbers vary in length."""
+        """The highest possible length of the attach's frame, in octets; the engine encodes small numbers shorter."""
         return (
             _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
         )

@@ -1,7 +1,7 @@
 """The reading and checking of a transfer's delivery fields (OASIS AMQP 1.0, 2.7.5).
 
 The engine reports neither the message-format of a delivery nor a missing field.  Nearly every transfer is *plain*: a
-whole delivery with a delivery-id, a delivery-tag and message-format 0.  One compiled pattern recognises these.
+whole delivery with a delivery-id, a delivery-tag and message-format 0.  Compiled patterns recognise these transfers.
 """
 
 from __future__ import annotations

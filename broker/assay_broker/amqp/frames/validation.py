@@ -102,7 +102,7 @@ class FrameValidator:
         """The frame that the engine gets instead of the current one; empty for no frame."""
         self._renamed = 0
         self._usual = _NOTHING_USUAL
-        """The octets of channel, performative code and handle in the last plain transfer (see `transfers`).
+        """The octets of the last plain transfer (see `transfers`) that hold its channel, performative code and handle.
 
         While no link is attached or detached, a plain transfer with the same octets needs no other check.
         """

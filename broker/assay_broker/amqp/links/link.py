@@ -56,7 +56,7 @@ class LinkContext(CommandCollector):
         self.links: dict[int, LinkEnd] = {}
         """The links of the connection, by number; a link is removed when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
-        """The links that wait until the client has read output, and whose `resume` must then be called."""
+        """The links that wait until the client has read output; the connection then calls their `resume`."""
         self._behind: dict[LinkEnd, None] = {}
 
     def later(self, end: LinkEnd) -> None:
@@ -83,7 +83,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
     """
 
     known = True
-    """Whether the link is attached to the queue manager, too; the link must then tell the queue manager of its end."""
+    """Whether the queue manager knows the link, so that the link must tell the queue manager of its end."""
     holds = True
     """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 

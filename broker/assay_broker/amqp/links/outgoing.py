@@ -125,7 +125,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, less))
 
     def _drained(self, answer: Answer) -> None:
-        """Handle the queue manager's answer to a drain: it has sent all available messages and has no credit left."""
+        """Handle the end of a drain: the queue manager has sent all available messages and has no credit left."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
@@ -190,7 +190,7 @@ class OutgoingEnd(SettlingEnd):
 
     @property
     def _has_filled(self) -> bool:
-        """Whether too much output waits; checked only after each `_LOOK` octets, because the engine answers slowly."""
+        """Whether too much output waits; checked only after each `_LOOK` octets, because asking the engine is slow."""
         if self._unlooked < _LOOK and not self.context.congested:
             return False
         self._unlooked = 0

@@ -40,7 +40,7 @@ class ConnectionView(Protocol):
 
     @property
     def links(self) -> int:
-        """The number of open links or subscriptions."""
+        """The number of the connection's links or subscriptions."""
         ...
 
     @property
