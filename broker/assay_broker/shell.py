@@ -49,6 +49,10 @@ class QueueManager:
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
+
+    Raises:
+        StoreError: The store cannot be read.
+        RefusalError: The settings define an alias or model queue, and a local queue of the same name has messages.
     """
 
     def __init__(
@@ -290,7 +294,11 @@ class QueueManager:
         self._store.flush()
 
     def start(self) -> None:
-        """Start after `stop` and recover from the store; does nothing if the queue manager is running."""
+        """Start after `stop` and recover from the store; do nothing if the queue manager is running.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
         if not self._up:
             self._begin()
 
