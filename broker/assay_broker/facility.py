@@ -62,4 +62,4 @@ class Facility:
         self.peers: dict[int, Peer] = {}
         """The clients of all members, by connection number; a core may deliver to a client of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """One function for each member; all are called when a member stops, so that another expires shared messages."""
+        """One function for each member; a member that stops calls all, so that the others expire shared messages."""

@@ -1,7 +1,7 @@
 """The server on a Unix socket, through which other processes of this machine use a driver.
 
-Only its owner can open the socket file (mode 0600), because a program that opens it gets all rights of the driver. The
-server cuts off a client that breaks the protocol or a limit; other clients are not affected.
+Only the owner of the socket file can open it (mode 0600), because a program that opens it gets all rights of the
+driver.  The server cuts off a client that breaks the protocol or a limit; other clients are not affected.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Member(Struct, frozen=True, eq=False):
     Args:
         settings: The settings, with the name of the queue manager.
         store: The store of the queue manager's records.
-        seams: The filters of a named defect; the default changes nothing.
+        seams: The filters of a defect or of a tolerated variant; the default changes nothing.
     """
 
     settings: Settings

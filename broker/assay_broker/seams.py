@@ -1,4 +1,4 @@
-"""The seams: the only places in a queue manager where a named defect can change its behaviour.
+"""The seams: the only places in a queue manager where a defect or a tolerated variant can change its behaviour.
 
 The seams are the commands to the core, its effects, the records to and from the store, the store itself, the settings,
 and the cells of the state tables.
@@ -47,7 +47,7 @@ class Seams(Struct, frozen=True, kw_only=True):
 
     Args:
         command: Takes a command and the time, in milliseconds since the epoch; returns the commands for the core.
-        effects: Takes the effects of one command and the time; returns the effects that the shell carries out.
+        effects: Takes the effects of one turn and the time; returns the effects that the shell carries out.
         written: Takes the records of a batch; returns the records that the store writes.
         read: Takes the store's durable records; returns the records from which the core starts.
         settings: Takes the settings at each start; returns the settings that the queue manager uses.

@@ -43,12 +43,16 @@ class QueueManager:
         runner: Runs all jobs, and has the clock.
         store: The store of records, from which the new queue manager recovers at once.
         settings: The queue manager's settings; None for `default_settings`.
-        seams: The filters of a named defect; the default changes nothing.
+        seams: The filters of a defect or of a tolerated variant; the default changes nothing.
         facility: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
         post: Called with parcels for the other queue managers of the network; None outside a network.
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
+
+    Raises:
+        StoreError: The store cannot be read.
+        RefusalError: The settings define an alias or model queue, and a local queue of the same name has messages.
     """
 
     def __init__(
@@ -163,7 +167,7 @@ class QueueManager:
     def contain(self, doing: str, job: Callable[[], None]) -> bool:
         """Run a job and log its exception, so that a bug of the broker harms only one connection.
 
-        A queue manager with a defect lets the exception pass, so that the defect's author sees it.
+        A queue manager with a defect or a variant lets the exception pass, so that the author of either sees it.
 
         Args:
             doing: A noun phrase for the job, for the log.
@@ -204,7 +208,7 @@ class QueueManager:
 
     @property
     def flushes(self) -> Flushes:
-        """The statistics of the flushes since the last start; in a sharing group, of all members since its creation."""
+        """The statistics of flushes since the last start; in a sharing group, of all members since the group began."""
         return self._facility.log.flushes
 
     @property
@@ -290,7 +294,11 @@ class QueueManager:
         self._store.flush()
 
     def start(self) -> None:
-        """Start after `stop` and recover from the store; does nothing if the queue manager is running."""
+        """Start after `stop` and recover from the store; do nothing if the queue manager is running.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
         if not self._up:
             self._begin()
 
@@ -300,7 +308,7 @@ class QueueManager:
         return self._up
 
     def has_store(self) -> bool:
-        """Return whether the files of the queue manager's store still exist; always True for a store without files."""
+        """Return whether the store's files are still those that it opened; always True for a store without files."""
         return not isinstance(self._store, FileStore) or self._store.is_there()
 
     def worker_dies(self) -> None:

@@ -31,13 +31,13 @@ AnswerHook = Callable[[Message], None]
 
 
 class Turns:
-    """Carries out the effects that a queue manager's core gives for each command.
+    """Carries out the effects that a queue manager's core returns in each turn.
 
     Args:
         runner: Has the clock.
         facility: The log and the peers of the queue manager. A queue manager in no sharing group gets a new facility at
             each start.
-        seams: The filters of a named defect.
+        seams: The filters of a defect or of a tolerated variant.
         name: The queue manager's name.
         post: Called with parcels for the other queue managers of the network; None outside a network.
     """
@@ -51,7 +51,7 @@ class Turns:
         self.traces: list[Callable[[Trace], None]] = []
         """Functions to call with events that no client is told of, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
-        """Hooks that run after each command, when its effects are carried out."""
+        """Hooks that run at the end of each turn, when its effects have been carried out or wait for a flush."""
         self.deliveries = 0
         """The number of deliveries to clients since this object was created."""
         self.is_calling_peer = False
@@ -67,7 +67,7 @@ class Turns:
             life.asked[command.connection, command.token] = command.message
 
     def end(self, life: Life, effects: tuple[Effect, ...], now_ms: int) -> None:
-        """Carry out the effects of a command, and then run the hooks in `after_turn`."""
+        """Carry out the effects of a turn, and then run the hooks in `after_turn`."""
         self.carry_out(life, self._seams.effects(effects, now_ms))
         if self.after_turn:
             for hook in tuple(self.after_turn):
@@ -143,7 +143,7 @@ class Turns:
             self.facility.log.hold(life, effect.after, effect)
 
     def let_out(self, life: Life, effects: Sequence[Held]) -> None:
-        """Carry out effects that need not wait for the disk."""
+        """Carry out effects that wait for no batch, or whose batch is durable."""
         tell = self._tell_peer
         for effect in effects:
             if isinstance(effect, _FOR_PEERS):

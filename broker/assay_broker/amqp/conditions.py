@@ -1,4 +1,4 @@
-"""The AMQP error conditions of refusals: by reason code, or else by the kind of error.
+"""The AMQP error conditions for refusals, chosen by the reason code or, without one, by the kind of error.
 
 The info of a condition contains the reason code and the names of the objects at fault, if the refusal has them.
 """

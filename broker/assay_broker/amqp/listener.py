@@ -30,7 +30,7 @@ class AmqpConnectionView(Struct, frozen=True):
         container_id: The client's container id; empty before the client's open.
         user: The user's name; None for an anonymous client.
         peer: The client's address, ``host:port``.
-        links: The number of open links.
+        links: The number of links; a link counts until both client and server have detached it.
         since_ms: The time at which the client logged in, in milliseconds since the epoch.
         protocol: The protocol's name and version.
     """

@@ -70,7 +70,8 @@ def application(
         security: Users and TLS; by default no users, for clients on this machine only.
         views: Returns the clients' connections, for the status page.
         limits: The limits of the listener.
-        ready: Returns whether the server accepts requests while the queue manager is running; None for always.
+        ready: Returns whether the server accepts requests; asked only while the queue manager is running.  None for
+            a server that always accepts them.
         clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
     served = ApiContext(
@@ -143,6 +144,8 @@ class _Dispatcher:
 def _check_query(request: Request, operation: Operation) -> None:
     """Check that no parameter is unknown or repeated, because a misspelt parameter would select another message.
 
+    An operation without parameters in its query ignores all parameters.
+
     Raises:
         HttpProblem: A parameter is unknown or repeated.
     """
@@ -163,7 +166,7 @@ def json_problem(problem: HttpProblem) -> Response:
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
-    """Create the response to a request for an unknown path or method."""
+    """Create the response to a request for an unknown path, or for a method that the path does not allow."""
     found = cast("HTTPException", error)
     headers = found.headers or {}
     if found.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -179,7 +182,7 @@ async def _style(_request: Request) -> Response:
 
 
 class _AnswerHeaders:
-    """ASGI middleware that limits the number of requests under way, and adds headers to every answer.
+    """ASGI middleware that limits requests in number and in the length of their heads, and adds headers to answers.
 
     Args:
         app: The application.

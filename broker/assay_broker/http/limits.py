@@ -18,7 +18,7 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
         head_ms: The time for a request's head, in milliseconds, from the opening of the connection or, for a later
             request, from the head's first octet.
         exchange_ms: The time from a request's head to the last octet of its answer, in milliseconds; after it the
-            listener closes the connection.
+            listener closes the connection.  The request's body must arrive in half of this time.
         answer_ms: The time in which the queue manager must answer, in milliseconds; after it the request is answered
             with 503.
         wait_ms: The longest time for which a request may wait for a message, in milliseconds.

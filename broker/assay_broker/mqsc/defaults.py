@@ -44,7 +44,8 @@ def default_objects(name: str, *, zos: bool = False) -> Beginning:
         zos: Whether the queue manager is on z/OS.
 
     Raises:
-        ValueError: `default.mqsc`, which is part of this package, has a mistake.
+        MqscFaultError: A command of `default.mqsc`, which is part of this package, is not valid.
+        ValueError: The new queue manager would refuse a command of `default.mqsc`.
     """
     dry_run = DryRun(factory(name, zos=zos), Host(zos=zos))
     for statement in statements(default_script(), Host()):

@@ -1,4 +1,4 @@
-"""The functions that read DISPLAY and SET AUTHREC, and the table of such functions for all commands."""
+"""The readers of DISPLAY commands and of SET AUTHREC, and the table of the readers of all commands."""
 
 from __future__ import annotations
 

@@ -41,7 +41,12 @@ class LineFault(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """A part of a command's text from one line."""
+    """A part of a command's text from one line.
+
+    Args:
+        offset: The offset of the part in the command's text.
+        at: The position of the part in the script.
+    """
 
     offset: int
     at: Position

@@ -1,7 +1,7 @@
 """Readers of commands about objects: each checks a command's parameters and returns a statement for the core.
 
 A reader finds every mistake that does not depend on the queue manager's objects: unknown words, repeated parameters,
-and values that are never valid.  Its error names the position of the wrong word.
+and values that are never valid.  It raises an `MqscFaultError` with the position of the wrong word.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def begin(given: tuple[Parameter, ...], host: Host) -> Reading:
         host: The queue manager's platform and level.
 
     Raises:
-        MqscFaultError: The verb or the noun is missing or unknown, or the verb does not take the noun.
+        MqscFaultError: The verb or the noun is missing or unknown, the verb has a value or does not take the noun, or
+            the command does not exist on the queue manager's platform.
     """
     if not given:
         raise MqscFaultError("A command begins with a verb.", 0, 0)
@@ -243,7 +244,10 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """Return the statement of CLEAR QLOCAL; any name is valid, because a queue created on use may have any name."""
+    """Return the statement of CLEAR QLOCAL.
+
+    Every name that is not empty is valid, because a queue created on first use may have any name.
+    """
     name = reading.name()
     if not name.text:
         name = checked_name(Kind.QLOCAL, name)
@@ -356,7 +360,7 @@ _FAULTS: Mapping[type[ValueFaultError], str] = {
 
 
 def checked_value(row: Attribute, given: Given) -> Value:
-    """Return an attribute's value in the form of definitions.
+    """Return an attribute's value in the form in which a `Definition` stores it.
 
     Raises:
         MqscFaultError: The value is not valid for the attribute.

@@ -17,7 +17,8 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
         key: A PEM file with the certificate's private key, without a passphrase.
 
     Raises:
-        TlsError: One of the files cannot be read, or the key does not belong to the certificate.
+        TlsError: One of the files cannot be read or is not PEM, the key has a passphrase, or the key does not belong to
+            the certificate.
     """
     for path, what in ((certificate, "certificate"), (key, "key")):
         try:

@@ -143,7 +143,7 @@ class Users:
     def decoy(self, user: str) -> ScramKeys:
         """Return keys for an unknown user, so that a client cannot find out which users exist.
 
-        An unknown name always gets the same salt and iterations.  The iterations are copied from one of the users,
+        All calls for a name return the same salt and iterations.  The iterations are copied from one of the users,
         because a count that no user has would show that the name is unknown.
         """
         made = hmac.digest(self._secret, b"salt" + user.encode(errors="surrogatepass"), "sha256")

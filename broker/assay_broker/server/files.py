@@ -130,7 +130,7 @@ def asked(table: Mapping[str, Any]) -> Asked:
         table: The options of a file or of flags, by key.
 
     Raises:
-        OptionsError: A key is unknown, or a value has the wrong type.
+        OptionsError: A key is unknown, a value has the wrong type, or a path is empty.
     """
     for key in table:
         check_word("key", key, _NAMES)

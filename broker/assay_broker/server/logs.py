@@ -1,8 +1,8 @@
 """The log of a server: one event on each line of standard error, as text or as JSON.
 
-The modules of this package log through the standard library.  structlog writes their events and the warnings of asyncio
-and uvicorn.  Of a client's data, the log shows names only, shortened and without control characters, so that no client
-can forge a line.
+The modules of the broker log through the standard library or through `get_logger`.  structlog writes their events and
+the warnings of asyncio and uvicorn.  Of a client's data, the log shows names only, shortened and without control
+characters, so that no client can forge a line.
 """
 
 from __future__ import annotations

@@ -30,7 +30,10 @@ class Wiring:
         self._security = Security()
 
     def secure(self, options: ServerOptions) -> None:
-        """Read the users' file and the TLS certificate, and warn about unsafe or empty files.
+        """Read the users' file and the TLS certificate.
+
+        Log a warning if other users of this machine can read the users' file, if that file has no user, or if other
+        machines can reach a listener without TLS.
 
         Raises:
             OptionsError: The users' file, the certificate or its key is not valid.

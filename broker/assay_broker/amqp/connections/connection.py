@@ -125,7 +125,10 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self.engine.tell_session(session)
 
     def fed(self) -> None:
-        """Make the engine report its events, after new input or at the end of a time limit."""
+        """Make the engine report its events, after new input or at the end of a time limit.
+
+        Do nothing between the client's open and the queue manager's answer; the events wait for the answer.
+        """
         if self.state is ConnectionState.ASKING:
             return
         self.context.instant_ms = self.context.now_ms()
@@ -173,7 +176,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._wake()
 
     def expel(self, why: Condition) -> None:
-        """Close the connection with an error, because the client made a mistake or the server stops."""
+        """Close the connection with this error; if an error was set earlier, the client gets the earlier one."""
         self._why = self._why or why
         self._step(ConnectionInput.EXPELLED)
         self._wake()
@@ -274,7 +277,11 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._step(ConnectionInput.CLOSED)
 
     def broken(self, why: Condition) -> None:
-        """Close the connection, because the client's input breaks the protocol and cannot be read any further."""
+        """Close the connection and read no further input.
+
+        Args:
+            why: The error: the client's input breaks the protocol, or the client has not opened the connection in time.
+        """
         self._why = self._why or why
         self._step(ConnectionInput.BROKEN)
         self._wake()

@@ -15,7 +15,7 @@ HEADER    any other input       SASL's header; REFUSED
 MECHANISM sasl-init             the mechanism's first step
 CHALLENGE sasl-response         the mechanism's next step
 CHECKING  any octets            none; the octets are kept until the outcome
-any       any other input       REFUSED
+any       any other input       none; REFUSED
 ========= ===================== ============================================
 
 A step ends with another challenge (CHALLENGE), with a password that the socket must check (CHECKING), or with an
@@ -173,7 +173,13 @@ class SaslServer:
             raise DecodeError(f"more than {MAX_AHEAD} octets before the login's outcome")
 
     def _part(self) -> bytes | None:
-        """Remove and return the next header or frame of the input; None if it is not complete yet."""
+        """Remove and return the next header or frame of the input; None if it is not complete yet.
+
+        AMQP's header stays in the input, because the engine needs it.
+
+        Raises:
+            DecodeError: The input does not begin like a header of AMQP, or a SASL frame is too short or too long.
+        """
         received = self._received
         if self.phase is Phase.HEADER:
             size = HEADER_SIZE

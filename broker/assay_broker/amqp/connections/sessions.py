@@ -95,6 +95,9 @@ class Sessions:
 
         Returns:
             The error with which the connection must be closed; None if it stays open.
+
+        Raises:
+            RuntimeError: The engine and the validator have seen different attaches, which is a bug of the server.
         """
         if link.session.channel not in self._sessions:
             return None

@@ -42,7 +42,7 @@ class AmqpSocket(ClientSocket):
         self._beats = False
         self._checking: CancelJob | None = None
         self._answer = b""
-        """The login's last output, which the socket writes together with the engine's first."""
+        """The login's last output, which the socket writes together with the engine's first output."""
 
     # --- `SocketPort`, for the connection
 
@@ -101,7 +101,7 @@ class AmqpSocket(ClientSocket):
         super().resume_writing()
 
     def pause_writing(self) -> None:
-        """Make the links pause, because the client does not read its output fast enough."""
+        """Make the links pause, because the client does not read the server's output fast enough."""
         if self.connection is not None:
             self.connection.context.congested = True
 
@@ -161,8 +161,8 @@ class AmqpSocket(ClientSocket):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        The timer of the login's deadline keeps running after the login, and then calls this method, too.  The method
-        replaces that timer only if the next call is due earlier.
+        The login's deadline stays set after the login; when it is due, it also leads to a call of this method.  So the
+        method sets a timer of its own only if the next call is due before that deadline.
         """
         if self._tick is not None:
             self._tick()
@@ -174,7 +174,7 @@ class AmqpSocket(ClientSocket):
         due_ns = connection.engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
-                return  # the login's deadline comes first; most connections end before both
+                return  # the login's deadline comes first, and most connections end before it
             self._forget_limit()
         if due_ns:
             self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)

@@ -42,9 +42,10 @@ class ConnectionInput(StrEnum):
     RELEASED = "released"
     """The queue manager has confirmed the end of the connection."""
     EXPELLED = "expelled"
-    """The server closes the connection, because the client made a mistake or the server stops."""
+    """The server closes the connection: the client or the server made a mistake, the server stops, or the queue manager
+    has cut the connection."""
     BROKEN = "broken"
-    """The client's input breaks the protocol, and the server cannot read it any further."""
+    """The client breaks the protocol, or has not opened the connection in time; the server reads no further input."""
     LOST = "lost"
     """The socket has closed."""
 

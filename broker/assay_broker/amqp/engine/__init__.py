@@ -1,7 +1,7 @@
 """The AMQP server's interface to proton's engine.
 
-Only this package calls proton.  It calls the cffi functions of the C engine, because proton's Python classes take
-twenty times as long for each message (the broker `plain` of `bench/broker.py`).
+Only this package calls proton.  It calls the cffi functions of the C engine, because proton's Python classes take many
+times as long for each message; the broker `plain` of `bench/broker.py` uses these classes.
 
 The engine does not report or write a link's desired and offered capabilities and a source's default outcome (OASIS AMQP
 1.0, 2.7.3, 3.5.3).  Therefore `assay_broker.amqp.frames.validation` reads the client's attach from its frame, and

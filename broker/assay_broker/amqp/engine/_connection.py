@@ -48,10 +48,10 @@ class Events(Protocol):
 
 
 _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
-"""The standard error condition (AMQP 1.0, 2.8.15 to 2.8.18) for each condition that only proton's engine uses."""
+"""The standard error condition (AMQP 1.0, 2.8.15 to 2.8.18) for each non-standard condition of proton's engine."""
 
 _ANY_FRAME = 1 << 32
-"""The highest length of a frame to a client that names no limit, in octets."""
+"""The limit on the length of frames to a client that names no limit, in octets."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -97,7 +97,7 @@ class Engine:
         """The frames in the engine's next output to which the server must add fields."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """The session and the link (or None) whose begin and attach are among the frames in `_incomplete`."""
+        """The session of the begin, and the link of the attach, that are in `_incomplete`; None for a missing frame."""
         self.mute = False
         """Whether the engine writes no more output, because it has sent its close or has failed."""
         self.alive = True

@@ -37,7 +37,7 @@ is_aborted: Callable[[Delivery], bool] = lib.pn_delivery_aborted
 is_settled: Callable[[Delivery], bool] = lib.pn_delivery_settled
 """Returns whether the client has settled a delivery."""
 is_updated: Callable[[Delivery], bool] = lib.pn_delivery_updated
-"""Returns whether the client has given a delivery a new state."""
+"""Returns whether the client has sent a new disposition for a delivery: a state, a settlement, or both."""
 state_of: Callable[[Delivery], int] = lib.pn_delivery_remote_state
 """Returns the code of the state that the client has given a delivery."""
 settle: Callable[[Delivery], None] = lib.pn_delivery_settle
@@ -91,7 +91,7 @@ def reject(delivery: Delivery, problem: Condition) -> None:
 
 
 def set_transactional(delivery: Delivery, fields: bytes) -> None:
-    """Set the transactional state of an outgoing delivery; the state is sent with the transfer (AMQP 1.0, 4.5.8).
+    """Set the transactional state of an outgoing delivery; the state is sent with the transfer (AMQP 1.0, 4.5.6).
 
     Args:
         delivery: The delivery.
@@ -107,7 +107,7 @@ def clear_state(delivery: Delivery) -> None:
 
 
 def answer(delivery: Delivery, state: DeliveryState, fields: bytes) -> None:
-    """Settle a delivery from the client with a transactional state or a declared outcome (AMQP 1.0, 4.5.5, 4.5.8).
+    """Settle a delivery from the client with a transactional state or a declared outcome (AMQP 1.0, 4.5.5, 4.5.6).
 
     Args:
         delivery: The delivery.

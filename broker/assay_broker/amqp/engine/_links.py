@@ -23,7 +23,7 @@ class SettleMode(IntEnum):
 
 
 SHORT = 16_384
-"""The most octets of a message that is passed to the engine at once.
+"""The most octets of a message that is passed to the engine as a whole; a longer message is passed in portions.
 
 The engine copies all its unsent octets for each frame, which is too slow for a long message.
 """
@@ -70,7 +70,7 @@ class LinkEvents(Protocol):
         """Handle the client's detach.
 
         Args:
-            closed: Whether the client closes the link, and does not only detach it.
+            closed: True if the client closes the link; False if the client may attach the link again.
         """
         ...
 
@@ -107,7 +107,7 @@ class Tag:
 
 
 _NO_TAG = Tag()
-"""The tag of links on which the server receives, and which therefore need no tags."""
+"""A placeholder for the tag of links on which the server receives; the server makes no tags for these links."""
 
 
 class EngineSession:
@@ -259,7 +259,7 @@ class EngineLink:
             self.tell()
 
     def tell(self) -> None:
-        """Write a flow; while a drain waits for queued deliveries, do nothing, as the engine writes one at its end."""
+        """Write a flow; do nothing while a drain waits for queued deliveries, because the end of a drain writes one."""
         if self.alive and not (self.is_sender and self.draining and self.queued):
             self.engine.tell(self)
 
@@ -329,7 +329,11 @@ class EngineLink:
         return self._sending is not None
 
     def send_on(self) -> bool:
-        """Send the next part of a message, if the part before has been sent; return True if the message is complete."""
+        """Pass the next part of a message to the engine, if the engine has sent the part before.
+
+        Returns:
+            True if no part of the message is left.
+        """
         sending = self._sending
         if sending is not None and self.alive and not lib.pn_delivery_pending(sending.delivery):
             self._give(sending)

@@ -91,9 +91,9 @@ class UnreportedFields:
         self.begun: DeliveryStart | None = None
         """The delivery that the client has sent only in part so far; None for no such delivery."""
         self.marked: dict[bytes, str | None] = {}
-        """For each delivery that the server does not accept, by its tag: a sentence about a mistake in its transfers.
+        """The deliveries that the server does not accept, by tag, each with a sentence about its mistake.
 
-        The sentence is None if the delivery began before the link was attached.
+        The sentence is None for a delivery that has no mistake, but began before the link was attached.
         """
         self.flawed = False
         """Whether a delivery in `marked` has a mistake."""
@@ -190,7 +190,7 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def longest(self) -> int:
-        """The highest possible length of the attach's frame in octets; the engine's numbers vary in length."""
+        """The highest possible length of the attach's frame, in octets; the engine encodes small numbers shorter."""
         return (
             _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
         )

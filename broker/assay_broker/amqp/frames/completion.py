@@ -45,7 +45,7 @@ class Incomplete(Struct, frozen=True):
 
     Args:
         open: The fields of the open; None if the output has no open.
-        begins: Whether the output has a begin.
+        begins: Whether the output has a begin; the flow with the same state that follows the begin is then left out.
         attach: The fields of the attach; None if the output has no attach.
     """
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 HEAD_SIZE = 3
 """The number of octets before a performative's fields: a small numeric descriptor, which all clients write."""
 SHORT = 160
-"""The most octets of a performative that is certainly not nested too deeply for the engine."""
+"""A performative of at most this many octets cannot be nested too deeply for the engine."""
 _LIST8, _LIST32 = 0xC0, 0xD0
 _WIDTHS = {0x40: 0, 0x41: 0, 0x42: 0, 0x43: 0, 0x52: 1, 0x56: 1, 0x70: 4}
 """The widths, in octets, of the values at the beginning of frequent performatives, by format code."""
@@ -48,7 +48,7 @@ def acquires(fields: Sequence[object]) -> Acquires | None:
 
 
 def is_short(data: bytes, at: int) -> bool:
-    """Return whether the list of a transfer's fields takes at most `SHORT` octets, without the message that follows."""
+    """Return whether a transfer's list of fields is short: a list8, or a list32 of at most `SHORT` octets."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
 
 

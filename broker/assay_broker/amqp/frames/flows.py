@@ -1,7 +1,7 @@
 """The flow frames that the engine does not write itself (OASIS AMQP 1.0, 2.7.4).
 
-The engine writes a flow only when a link's state has changed.  It does not answer ``echo``, nor a drain without
-remaining credit.  The functions here make these answers from a session's flow, which the engine writes on request.
+The engine writes a flow only when a link's state has changed.  It does not answer ``echo``, nor a drain when no credit
+is left.  The functions here make these answers from a session's flow, which the engine writes on request.
 """
 
 from __future__ import annotations

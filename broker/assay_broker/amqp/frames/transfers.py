@@ -1,7 +1,7 @@
 """The reading and checking of a transfer's delivery fields (OASIS AMQP 1.0, 2.7.5).
 
 The engine reports neither the message-format of a delivery nor a missing field.  Nearly every transfer is *plain*: a
-whole delivery with a delivery-id, a delivery-tag and message-format 0.  One compiled pattern recognises these.
+whole delivery with a delivery-id, a delivery-tag and message-format 0.  Compiled patterns recognise these transfers.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ def of(fields: Sequence[Any]) -> Transfer:
 
 
 def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
-    """Return the mistake in a transfer's delivery fields: a missing field or a contradiction (AMQP 1.0, 2.7.5).
+    """Return the mistake in a transfer's delivery fields (AMQP 1.0, 2.7.5, 2.8.7).
+
+    A mistake is a missing field, a tag that is too long, or another value than in the delivery's first transfer.
 
     Args:
         said: The transfer's delivery fields.

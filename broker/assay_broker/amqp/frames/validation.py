@@ -102,7 +102,7 @@ class FrameValidator:
         """The frame that the engine gets instead of the current one; empty for no frame."""
         self._renamed = 0
         self._usual = _NOTHING_USUAL
-        """The octets of channel, performative code and handle in the last plain transfer (see `transfers`).
+        """The octets of the last plain transfer (see `transfers`) that hold its channel, performative code and handle.
 
         While no link is attached or detached, a plain transfer with the same octets needs no other check.
         """
@@ -175,7 +175,10 @@ class FrameValidator:
         self._usual = _NOTHING_USUAL
 
     def _check_after_close(self, data: bytes, begin: int, end: int) -> bool:
-        """Check a frame after the server's close: only an open or a close may pass.
+        """Check a frame after the server's close.
+
+        A performative with the usual form of descriptor is dropped, unless it is an open or a close.  All other frames
+        are checked as before the close.
 
         Returns:
             True if the engine gets the frame unchanged.

@@ -49,7 +49,7 @@ class BrowserEnd(ReceiverEnd):
             self.context.starved[self] = None
 
     def _show(self, found: Browsed) -> bool:
-        """Send a message or its next part; return True if the message is sent completely."""
+        """Send a message or its next part; return True if the message is sent completely, or cannot be sent."""
         if self.engine.unfinished:
             return self.engine.send_on()
         try:

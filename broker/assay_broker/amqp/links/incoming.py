@@ -42,7 +42,7 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 _EXPELLED, _TRANSACTIONAL = LinkEndState.EXPELLED, int(DeliveryState.TRANSACTIONAL)
 _OFFERED = types.symbols((DELAYED_DELIVERY,))
 _UNROUTED = frozenset((NOT_FOUND, UNAUTHORIZED))
-"""The conditions with which the server would also refuse a link to the destination (Anonymous Terminus, 2.2.2)."""
+"""The conditions of a settled message's refusal for which the server detaches the link (Anonymous Terminus, 2.2.2)."""
 _NO_TRANSACTION = None, None
 _NO_TARGET = refused(
     Mqrc.UNKNOWN_OBJECT_NAME, "The link has no target: name one, or leave its address out to name one in each message."
@@ -167,14 +167,17 @@ class IncomingEnd(SenderEnd):
                 transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
-        """Reject a message on a link that has ended, because the client could take a missing outcome for acceptance."""
+        """Reject a message on a link that has ended, because the client could take a missing outcome for acceptance.
+
+        A message that cannot be rejected is only settled: the client sent it settled or does not support *rejected*.
+        """
         if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
             engine.settle(delivery)
         else:
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Return whether a delivery resumes an earlier one; the server has no state of that one (AMQP 1.0, 2.7.5)."""
+        """Return whether a delivery resumes an earlier delivery, of which the server has no state (AMQP 1.0, 2.7.5)."""
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:

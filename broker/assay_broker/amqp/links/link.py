@@ -56,7 +56,7 @@ class LinkContext(CommandCollector):
         self.links: dict[int, LinkEnd] = {}
         """The links of the connection, by number; a link is removed when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
-        """The links that wait until the client has read output, and whose `resume` must then be called."""
+        """The links that wait until the client has read output; the connection then calls their `resume`."""
         self._behind: dict[LinkEnd, None] = {}
 
     def later(self, end: LinkEnd) -> None:
@@ -83,7 +83,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
     """
 
     known = True
-    """Whether the link is attached to the queue manager, too; the link must then tell the queue manager of its end."""
+    """Whether the queue manager knows the link, so that the link must tell the queue manager of its end."""
     holds = True
     """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 
@@ -165,14 +165,14 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
             self._echo()
 
     def _change_acquisition(self) -> None:
-        """Acquire deliveries in the transaction of the client's last flow, if it names one (AMQP 1.0, 4.4.3)."""
+        """Start or stop acquiring deliveries in a transaction, if the last flow asks for it (AMQP 1.0, 4.4.3)."""
         wish = self.attach.unreported.acquires
         if wish is not None and self.state is LinkEndState.OPEN:
             self.attach.unreported.acquires = None
             self.acquire(wish.txn_id)
 
     def acquire(self, txn_id: object) -> None:
-        """Acquire deliveries in a transaction from now on.
+        """Acquire deliveries in a transaction from now on; a link that cannot do this is detached.
 
         Args:
             txn_id: The transaction's id as the client has sent it; None for no transaction.

@@ -1,10 +1,10 @@
-"""The links on which the client receives, and which send the queue manager's messages.
+"""The links on which the server sends the queue manager's messages to the client.
 
 `SettlingEnd`, the base class, handles the outcomes.
 
 A flow with a `txn-id` in its properties makes the link acquire deliveries in a transaction (OASIS AMQP 1.0, 4.4.3).
 The transaction acquires no further deliveries after a flow whose `txn-id` is null, or after the client's discharge.
-The link treats an acquired delivery as follows:
+The link treats an acquired delivery as follows; an enlisted delivery has an outcome in the transaction:
 
 | delivery     | at a commit           | at a rollback        | at the client's outcome |
 |--------------|-----------------------|----------------------|-------------------------|
@@ -14,7 +14,7 @@ The link treats an acquired delivery as follows:
 | enlisted     | the outcome holds     | released, given back | -                       |
 
 If the link's snd-settle-mode is *settled*, the client sends no outcome.  So the link enlists a delivery as accepted
-when it begins to send the delivery.  At the discharge, this link gives back the deliveries that it has not begun to
+when it begins to send the delivery.  At the discharge, such a link gives back the deliveries that it has not begun to
 send; the client then gets them outside the transaction.
 """
 
@@ -47,7 +47,7 @@ from assay_sdk.driver import Durability, Outcome
 _LOOK = 65_536
 """The octets to send before the link asks the engine again how much output waits for the client."""
 _OPEN = LinkEndState.OPEN
-"""Cached at import: 13 `Enum` lookups would take 0.8 of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups take 0.8 us of a message's 24 us (`bench/broker.py durable`, 2026-11-28)."""
 _FAILED = Disposition(Outcome.MODIFIED)
 
 
@@ -90,7 +90,10 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Give the queue manager the client's new credit once it is half of the total; start a requested drain."""
+        """Pass a change of the client's credit on to the queue manager, and start a drain that the client requests.
+
+        New credit is passed on once it is half of the total; withdrawn credit is passed on at once.
+        """
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -122,7 +125,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, less))
 
     def _drained(self, answer: Answer) -> None:
-        """Handle the queue manager's answer to a drain: it has sent all available messages and has no credit left."""
+        """Handle the end of a drain: the queue manager has sent all available messages and has no credit left."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
@@ -187,7 +190,7 @@ class OutgoingEnd(SettlingEnd):
 
     @property
     def _has_filled(self) -> bool:
-        """Whether too much output waits; checked only after each `_LOOK` octets, because the engine answers slowly."""
+        """Whether too much output waits; checked only after each `_LOOK` octets, because asking the engine is slow."""
         if self._unlooked < _LOOK and not self.context.congested:
             return False
         self._unlooked = 0
@@ -362,7 +365,7 @@ class OutgoingEnd(SettlingEnd):
         super().tell_left()
 
     def _give_back(self) -> None:
-        """Apply the default outcome to unsettled deliveries."""
+        """Apply an outcome to unsettled deliveries: *modified* to acquired ones, the default outcome to the others."""
         if not self._unsettled:
             return
         # The link first takes its credit back: the queue manager would otherwise deliver these messages to it again.

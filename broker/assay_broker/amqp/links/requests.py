@@ -111,7 +111,7 @@ class CancelEnd(RequestEnd):
         """Cancel the delayed message whose id is the body of a request.
 
         Raises:
-            DecodeError: The body is not a text.
+            DecodeError: The request is malformed, or its body is empty or not a text.
         """
         body = codec.decode(octets).message.body
         if not isinstance(body, str) or not body:

@@ -199,7 +199,7 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 
 
 def _subscribing(attach: AttachFrame, plan: Reception) -> Reception:
-    """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
+    """Return the meaning of a receiver's source on a topic, with the subscription that the link's name identifies.
 
     A non-durable subscription has a name, too: if a durable subscription of this name still has time to live, the
     receiver gets that one (QS-20).
@@ -248,7 +248,10 @@ def found_source(terms: Terms) -> Terminus:
 
 
 def _filters(source: Terminus) -> tuple[str | Refused | None, str | None, dict[str, object]]:
-    """Return the selector, the key of the no-local filter, and the filters that the server applies."""
+    """Return the selector, the key of the no-local filter, and the filters that the server applies.
+
+    The selector is None if the source has none, and a refusal if its value is not a text.
+    """
     selector: str | Refused | None = None
     no_local: str | None = None
     honoured: dict[str, object] = {}

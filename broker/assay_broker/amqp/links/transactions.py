@@ -124,7 +124,7 @@ class Transaction:
 
 
 def transactional(txn_id: bytes, why: Condition | None = None) -> bytes:
-    """Encode a transactional state's fields (AMQP 1.0, 4.4.4): the outcome *accepted*, or *rejected* with an error."""
+    """Encode a transactional state's fields (AMQP 1.0, 4.5.6): the outcome *accepted*, or *rejected* with an error."""
     if why is None:
         outcome = types.described(DeliveryState.ACCEPTED, types.fields(()))
     else:

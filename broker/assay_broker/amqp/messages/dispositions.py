@@ -94,7 +94,7 @@ def described(outcome: Described | None, default: Outcome) -> Outcome:
 
 
 def read_state(octets: bytes) -> tuple[bytes, Disposition]:
-    """Read the fields of a transactional state (AMQP 1.0, 4.4.2, 4.4.3).
+    """Read the fields of a transactional state (AMQP 1.0, 4.5.6).
 
     Args:
         octets: The fields, as an encoded list.

@@ -103,7 +103,7 @@ def read(
     Args:
         octets: The message's sections.
         link: The destination of the sender's link; None for the anonymous relay.  Addresses in the message are of the
-            same kind as this destination, unless an annotation names another kind.
+            same kind as this destination, unless an annotation or a prefix names another kind.
         now_ms: The time of arrival, in milliseconds since the epoch, from which a delay and a time to live count.
         max_depth: The most levels to which annotations may be nested.
 
@@ -340,8 +340,9 @@ def _header_of(message: Message, count: int, now_ms: int) -> bytes:
 
 
 def _left(message: Message, now_ms: int) -> int | None:
-    """Return the rest of a message's time to live, in milliseconds; None for no time to live.
+    """Return the rest of a message's time to live, in milliseconds.
 
+    It is None for no time to live, and for a rest that is too long for the header's field.
     The rest is at least 1, because 0 means to JMS clients that the message never expires.
     """
     if message.expiry_ms is None or not (message.ttl_ms or message.encoded is None):

@@ -99,7 +99,10 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Remove the first message with the ids in the query, and answer with it; if none is there, wait up to ``wait``."""
+    """Remove the first message that has the ids in the query, and answer with this message.
+
+    If no message matches, wait for one up to the milliseconds in the query parameter ``wait``.
+    """
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)
@@ -137,7 +140,7 @@ async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTa
         The message; empty if no message came.
 
     Raises:
-        HttpProblem: The server drains before the time is over.
+        HttpProblem: The server drains before the time is over, or the queue manager refuses the command.
     """
     gone = asyncio.create_task(_hang_up(request.http))
     clock = asyncio.get_running_loop().time

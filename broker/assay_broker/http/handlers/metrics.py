@@ -26,7 +26,7 @@ _PER_QUEUE = {
     "assay_queue_receivers": ("Receivers that have a queue open.", "IPPROCS"),
     "assay_queue_senders": ("Senders that have a queue open.", "OPPROCS"),
 }
-"""For each metric of a queue, by the metric's name: its description, and the queue's attribute whose value it has."""
+"""For each metric of a queue, by the metric's name: a description, and the attribute of the queue that it shows."""
 _DEFAULT_SUBSCRIPTION = "SYSTEM.DEFAULT.SUB"
 
 

@@ -84,12 +84,13 @@ class Authenticator:
     async def user(self, request: Request) -> str:
         """Return the name of the user whose authority a request has.
 
-        On a server without users this is the administrator.  Such a server accepts only requests from this machine.
-        Their header Host must have a loopback address.  This stops requests from a page of another site whose name
-        resolves to this machine (DNS rebinding).
+        On a server without users this is the administrator.  Such a server accepts only requests from this machine, and
+        only if their header Host has a loopback address.  Without this check, a site could make its own name resolve to
+        this machine, so that the site's pages could send requests from a browser here (DNS rebinding).
 
         Raises:
-            HttpProblem: The login is missing or wrong, or the request comes from another machine.
+            HttpProblem: The login is missing or wrong, the password came from another machine without TLS, or the
+                server has no users and the request is not from this machine.
         """
         if self._users is None:
             self._check_here(request)

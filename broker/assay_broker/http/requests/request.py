@@ -40,7 +40,7 @@ class ConnectionView(Protocol):
 
     @property
     def links(self) -> int:
-        """The number of open links or subscriptions."""
+        """The number of the connection's links or subscriptions."""
         ...
 
     @property
@@ -125,7 +125,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
             highest: The highest result, which replaces a larger number.
 
         Raises:
-            HttpProblem: The parameter's value is not a whole number.
+            HttpProblem: The parameter's value is not a whole number of at most 18 digits.
         """
         given = self.query(name)
         if given is None:
