@@ -193,7 +193,7 @@ class SessionContext(CommandCollector):
         self.write(encode_frame(error_frame(fault, self.version), self.version))
 
     def receipting(self, receipt: str | None) -> Callable[[Answer], None] | None:
-        """Return the function that answers a command with its receipt; None if the client asked for no receipt."""
+        """Return the function that writes the receipt when a command is answered; None if the client asked for none."""
         return None if receipt is None else partial(self.answered, receipt)
 
     # --- messages
@@ -278,7 +278,7 @@ class SessionContext(CommandCollector):
     # --- `Sending`, for subscriptions
 
     def flow(self, link: int, credit: int) -> None:
-        """Give the queue manager more credit for a subscription."""
+        """Change a subscription's credit at the queue manager; a negative number takes credit back."""
         self.handle(commands.Flow(self.number, None, link, credit))
 
     def behind(self, subscription: Subscription) -> None:

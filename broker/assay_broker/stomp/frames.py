@@ -67,7 +67,7 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Stop handling a client's frames until memory is free, unless it has unsettled messages, whose ACKs free memory.
+    """Stop handling a client's frames until memory is free, unless the client holds messages, whose ACKs free memory.
 
     Raises:
         FaultError: The client has unsettled messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
@@ -84,6 +84,8 @@ def _wait_for_memory(context: SessionContext) -> None:
 
 def subscribe(context: SessionContext, frame: Frame) -> None:
     """Open a subscription (STOMP 1.2, SUBSCRIBE); the server sends the receipt before the first MESSAGE.
+
+    A further SUBSCRIBE with the id of a subscription with credit adds credit, or drains the subscription.
 
     Raises:
         FaultError: The frame is not valid, or the connection has too many subscriptions.

@@ -17,7 +17,8 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         connections: The most connections at a time, including those in the TLS handshake or the login.
         login_ms: The time for the login, in milliseconds.
         logins: The most passwords that are checked at a time, because a check is costly; further logins wait.
-        close_ms: The time for which the server waits for the client's close after the server's close, in milliseconds.
+        close_ms: The time for which the server, after it has closed its side of the socket, waits until the client has
+            closed its own, in milliseconds.
         before_login: The most octets that a client may send before the server has accepted it.
         max_command: The most octets of a command.
         max_line: The most octets of a header's line.
@@ -32,7 +33,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         window: The most unsettled messages of a subscription, if SUBSCRIBE asks for no other number.
         most_window: The highest number of messages that SUBSCRIBE can ask for.
         redeliveries: For a queue without BOTHRESH, the number of times that a message is delivered again after a NACK
-            (ActiveMQ's default is 6). After the next NACK the message goes to the dead-letter queue.
+            (ActiveMQ's default is 6). After the next NACK the message goes to BOQNAME or the dead-letter queue.
         heart_beat_ms: The shortest interval at which the server offers to send heart-beats, and asks the client for
             them, in milliseconds; 0 for no heart-beats.
         unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.

@@ -22,7 +22,7 @@ _FRAME_HEADER = 24
 _PIECE = 1 << 20
 
 Page = tuple[bytes, bytes]
-"""A page's number, encoded as SQLite's page pointers are, and its octets."""
+"""A page's number in SQLite's encoding (4 octets, big-endian), and the page's octets."""
 
 
 def pages_of_database(path: Path) -> Iterator[Page]:
