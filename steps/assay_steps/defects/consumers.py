@@ -129,7 +129,7 @@ def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
 
 
 def noting_batches(note: Callable[[ConsumerFilter, Script | None, int], None]) -> ConsumerTwist:
-    """Make a wrapper of consumers that changes nothing and notes calls of `listen_batch`.
+    """Make a wrapper for consumers that changes nothing and notes calls of `listen_batch`.
 
     Args:
         note: Called before each `listen_batch`, with the consumer, the script (None for a removal) and the batch size.

@@ -143,7 +143,7 @@ def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 
 @defect(puts, "early-for-durable-subscribers", "DD-02")
 def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for durable subscriptions."""
+    """The broker does not delay a publication if its topic has no active non-durable subscriber."""
     live = any(not is_durable(attach) for attach in view.on(target))
     if not is_topic(target) or live or not left_ms(put.message, now_ms):
         return None

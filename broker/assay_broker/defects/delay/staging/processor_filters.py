@@ -29,7 +29,7 @@ def shuts(command: Command) -> bool:
 
 
 def lost_when_shut(wanted: Callable[[Sent], bool]) -> Seams:
-    """Make filters that drop some staged messages when the staging queue is disabled."""
+    """Make filters that drop the staged messages that `wanted` chooses, when the staging queue is disabled."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         lost = [id_ for id_, one in view.delayed.items() if wanted(one)] if shuts(command) else []
