@@ -85,10 +85,10 @@ N = TypeVar("N", bound=Named)
 
 
 def by_name(defects: Iterable[N]) -> Mapping[str, N]:
-    """Return a mapping from the names of defects to the defects.
+    """Return a mapping from the names of defects or variants to the defects or variants.
 
     Raises:
-        ValueError: Two defects have the same name, so a user could never select one of them.
+        ValueError: Two of them have the same name, so a user could never select one of the two.
     """
     found: dict[str, N] = {}
     for defect in defects:

@@ -176,7 +176,7 @@ def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
 def accepted(
     command: Detach | Disconnect, view: View, wanted: Callable[[Attach, Deliver], bool]
 ) -> tuple[Command, ...] | None:
-    """Accept some deliveries before a command ends their links.
+    """Return commands that accept some deliveries before a command ends their links.
 
     Args:
         command: The command that ends the links.
@@ -209,7 +209,7 @@ def published(view: View) -> list[str]:
 
 
 def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
-    """Return a send between commands that lift a queue's limits and restore them; None for a queue without limits."""
+    """Return a send between commands that lift a queue's limits and restore them; None if no limits have been set."""
     said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
     if not said:
         return None

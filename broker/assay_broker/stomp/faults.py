@@ -78,7 +78,7 @@ def of_protocol(error: RemoteError) -> FaultError:
 
 
 def error_frame(fault: FaultError, version: Version | None) -> Frame:
-    """Return an ERROR frame.
+    """Return the ERROR frame that reports a fault.
 
     Args:
         fault: The fault.

@@ -27,7 +27,7 @@ from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
-"""The server refuses a message if all messages take more octets than this multiple of the limit `memory`."""
+"""The multiple of the limit `memory` from which the server refuses messages of clients that hold messages."""
 
 
 def send(context: SessionContext, frame: Frame) -> None:

@@ -10,8 +10,8 @@ from assay_sdk.stomp import FrameLimits
 class StompLimits(Struct, frozen=True, kw_only=True):
     """The limits of a STOMP listener on the resources that clients can take up.
 
-    The server sends an ERROR to a client that exceeds a limit, and closes its connection; other clients are not
-    affected.
+    If a client exceeds a limit, the server sends it an ERROR and closes its connection, or makes it wait if the limit's
+    description says so.  The server cuts off a client that exceeds `connections` without an ERROR.
 
     Args:
         connections: The most connections at a time, including those in the TLS handshake or the login.
@@ -68,7 +68,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
 
     @property
     def frames(self) -> FrameLimits:
-        """The limits of frames."""
+        """The limits that the STOMP reader applies to each frame."""
         return FrameLimits(
             max_command=self.max_command,
             max_line=self.max_line,

@@ -44,7 +44,7 @@ _OPEN = SessionState.OPEN
 _PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.ENDED))
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
 _FREQUENT = frozenset(("SEND", "ACK"))
-"""The commands whose handlers read all headers that they must have; a separate check would cost time."""
+"""The commands whose handlers read all mandatory headers, so that no check beforehand has to cost time."""
 
 
 class StompSession(Stepper[SessionState, SessionInput, SessionAction]):

@@ -44,7 +44,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         shared: Whether several clients share the subscription.
         is_global: Whether the subscription belongs to no client id.
         browse: Whether the subscription is a browser: it gets copies of the messages on the queue, then an end mark.
-        window: The most messages of the subscription that the client has not settled.
+        window: The most messages of the subscription that the client may hold unsettled.
         credit: How many messages the server may send before the client grants more; None for a subscription with a
             window.
     """
@@ -222,9 +222,9 @@ class Subscription:
         """The number of messages that were consumed since the subscription last gave credit."""
         head = {"subscription": plan.id} if plan.id != plan.spelled or version is not Version.V1_0 else {}
         self.head = encode_headers("MESSAGE", head, version)
-        """The first lines of each MESSAGE that was sent to another destination than the SUBSCRIBE's."""
+        """The first lines of each MESSAGE whose message was sent to a destination other than the SUBSCRIBE's."""
         self.head_here = encode_headers("MESSAGE", {**head, "destination": plan.spelled}, version)
-        """The first lines of each MESSAGE that was sent to the SUBSCRIBE's destination."""
+        """The first lines of each MESSAGE whose message was sent to the SUBSCRIBE's destination."""
 
     def begin(self) -> None:
         """Give the queue manager credit for messages; the caller answers the SUBSCRIBE first."""

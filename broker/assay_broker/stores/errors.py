@@ -15,7 +15,7 @@ class DamagedError(RefusedError):
     """A file is missing, or another program has cut or altered it.
 
     Args:
-        path: The damaged file.
+        path: The missing or damaged file.
         detail: A clause that describes the damage.
     """
 

@@ -147,7 +147,7 @@ class SqliteStore:
         return database.commit
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """End a flush; after an error, drop also the records that were written during the flush."""
+        """End a flush; if it has failed, drop also the records that were written during the flush."""
         flushed, self._flushing = self._flushing, []
         if failed is None:
             self._unsynced += flushed

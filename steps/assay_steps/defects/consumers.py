@@ -44,7 +44,7 @@ class ConsumerFilter:
         return self.behind.receive(timeout_ms)
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener; with None, remove the message listener."""
+        """Set a message listener; if the script is None, remove the message listener."""
         return self.behind.listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:

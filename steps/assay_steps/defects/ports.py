@@ -51,7 +51,7 @@ def _unchanged(producer: ClientProducer) -> ClientProducer:
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """The arguments of an application's call of `ClientProducer.send`, with the meanings that it describes."""
+    """The arguments of an application's call of `ClientProducer.send`, which describes their meanings."""
 
     message: Draft
     mode: Mode | None = None

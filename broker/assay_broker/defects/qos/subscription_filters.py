@@ -30,7 +30,7 @@ Remaining = Callable[[Opened, int, View], int | None]
 """A function that returns how long a subscription outlives its receivers, in milliseconds.
 
 None stands for the time to live that the receivers asked for.  The function's arguments are the subscription, the time
-and the view.
+in milliseconds since the epoch, and the view.
 """
 
 

@@ -52,7 +52,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """When the client acknowledges a batch, it also acknowledges another consumer's unfinished batch."""
+    """When the client acknowledges a batch, it also acknowledges the unfinished batches of other consumers."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

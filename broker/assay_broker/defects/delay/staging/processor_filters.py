@@ -22,7 +22,7 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def shuts(command: Command) -> bool:
-    """Check whether an administrator disables the staging queue for gets or puts."""
+    """Check whether a command disables the staging queue for gets or puts."""
     change = change_of(command)
     named = isinstance(change, AlterObject) and change.name == STAGING_QUEUE
     return isinstance(change, AlterObject) and named and "DISABLED" in change.attributes.values()
