@@ -194,7 +194,7 @@ def _delayed_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mq
 
 @defect(made, "delay-of-the-first-producer", "DD-02")
 def _first_delay() -> Seams:
-    """All producers of a connection send with the delay of the connection's first delayed message."""
+    """Delayed messages of a connection's other producers get the delay of the connection's first delayed message."""
     first: dict[int, tuple[int, int]] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
