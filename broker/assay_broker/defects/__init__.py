@@ -125,7 +125,12 @@ DEFECTS: Mapping[str, Defect] = by_name(
 
 
 def _rare(name: str, every: int) -> Defect:
-    """Return a form of a defect that shows only once in many cases, so only `assay soak` finds it."""
+    """Return a form of a defect that shows only once in many cases, so only `assay soak` finds it.
+
+    Args:
+        name: The name of the defect in `DEFECTS`.
+        every: The number of cases of which one shows the defect.
+    """
     often = DEFECTS[name]
     return Defect(
         name=f"{name}-once-in-{every}",

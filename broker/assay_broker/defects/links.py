@@ -37,7 +37,7 @@ class Deliveries:
         self._links: dict[Link, dict[int, Deliver]] = {}
 
     def add(self, delivery: Deliver) -> None:
-        """Add a delivery."""
+        """Add a delivery that is not settled yet."""
         self._links.setdefault((delivery.connection, delivery.link), {})[delivery.delivery] = delivery
 
     def by_link(self, command: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
@@ -45,7 +45,7 @@ class Deliveries:
         return {key[1]: tuple(found.values()) for key, found in self._links.items() if ends(command, *key)}
 
     def of(self, command: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """Return the deliveries that a command settles, or all unsettled deliveries on the links that it ends."""
+        """Return the unsettled deliveries that a command settles, or that are on the links that the command ends."""
         if isinstance(command, Settle):
             link = self._links.get((command.connection, command.link), {})
             return tuple(link[number] for number in command.deliveries if number in link)

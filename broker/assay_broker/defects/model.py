@@ -32,7 +32,7 @@ class Defect(Struct, frozen=True, kw_only=True):
 
 
 def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F], Defect]:
-    """Return a decorator that makes a defect of a function; its text is the first line of the function's docstring.
+    """Return a decorator that turns a function into a defect; the docstring's first line becomes the defect's text.
 
     Args:
         shape: Makes filters from the function; `made` is for a function that makes filters itself.
@@ -68,7 +68,7 @@ def rarely(seams: Seams, every: int) -> Seams:
 
 
 def made(make: Callable[[], Seams]) -> Seams:
-    """Return the filters that a function makes."""
+    """Return the filters that a function makes: the `shape` of `defect` for a function that makes filters itself."""
     return make()
 
 
@@ -85,10 +85,10 @@ N = TypeVar("N", bound=Named)
 
 
 def by_name(defects: Iterable[N]) -> Mapping[str, N]:
-    """Return a mapping from the names of defects to the defects.
+    """Return a mapping from the names of defects or variants to the defects or variants.
 
     Raises:
-        ValueError: Two defects have the same name, so a user could never select one of them.
+        ValueError: Two of them have the same name, so a user could never select one of the two.
     """
     found: dict[str, N] = {}
     for defect in defects:

@@ -162,7 +162,7 @@ def written_down(view: View, message: Message, about: Address | None = None) -> 
 def read_back(records: Sequence[Record]) -> list[Message]:
     """Return the messages on `HOLD`, the oldest first, from the records that the queue manager reads at a start.
 
-    The messages are there in a new process, too, although nothing else of the time before the start is.
+    A new process can read these messages, too; it knows nothing else of the time before the start.
     """
     stored = (one for one in records if isinstance(one, MessageStored) and name_at(one.home) == HOLD.name)
     return [opened(one.message) for one in sorted(stored, key=lambda one: one.key)]
@@ -176,7 +176,7 @@ def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
 def accepted(
     command: Detach | Disconnect, view: View, wanted: Callable[[Attach, Deliver], bool]
 ) -> tuple[Command, ...] | None:
-    """Accept some deliveries before a command ends their links.
+    """Return commands that accept some deliveries before a command ends their links.
 
     Args:
         command: The command that ends the links.
@@ -196,7 +196,7 @@ def accepted(
 
 
 def as_text(message: Message) -> Message:
-    """Return a message with its body of bytes as a text, without the octets that are not UTF-8."""
+    """Return a message with its body of bytes as a text, with U+FFFD in place of octets that are not UTF-8."""
     body = body_of(message)
     if not isinstance(body, bytes):
         return message
@@ -209,7 +209,7 @@ def published(view: View) -> list[str]:
 
 
 def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
-    """Return a send between commands that lift a queue's limits and restore them; None for a queue without limits."""
+    """Return a send between commands that lift a queue's limits and restore them; None if no limits have been set."""
     said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
     if not said:
         return None

@@ -122,7 +122,7 @@ def commands(rewrite: Rewrite) -> Seams:
 
 
 def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redeliver | None = None) -> Seams:
-    """Make filters that rewrite some sends, and also rewrite deliveries and the records that a start reads."""
+    """Make filters that rewrite some sends and, with `read` or `delivery`, the records at a start or the deliveries."""
 
     def only_puts(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -186,7 +186,7 @@ def answers(retell: Retell) -> Seams:
 
 
 def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]]:
-    """Make a filter of effects that rewrites the answers to sends; an argument for `filters`."""
+    """Make a function that rewrites the answers to sends, for the argument `effects` of `filters`."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(told(effect, view) if isinstance(effect, Answer) else effect for effect in passing)

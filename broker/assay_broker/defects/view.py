@@ -215,7 +215,7 @@ class View:
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """Return the deliveries of `held`, with those that were settled in a unit of work that is still open."""
+        """Return the deliveries of `held`, and also those that were settled in a unit of work that is still open."""
         return self._unsettled.of(of)
 
     def uncommitted(self) -> Iterator[Sent]:
@@ -240,7 +240,7 @@ class View:
         return self._prepared.get(connection, ())
 
     def said(self, name: str, namespace: Namespace = Namespace.QUEUE) -> Mapping[str, Value]:
-        """Return the attributes that administrators have set on an object since its last definition, by keyword."""
+        """Return the attributes, by keyword, that an object's last definition and its later alterations have set."""
         return self._said.get((namespace, name), {})
 
     def said_of(self, destination: Address) -> Mapping[str, Value]:

@@ -193,7 +193,7 @@ class SessionContext(CommandCollector):
         self.write(encode_frame(error_frame(fault, self.version), self.version))
 
     def receipting(self, receipt: str | None) -> Callable[[Answer], None] | None:
-        """Return the function that answers a command with its receipt; None if the client asked for no receipt."""
+        """Return the function that writes the receipt when a command is answered; None if the client asked for none."""
         return None if receipt is None else partial(self.answered, receipt)
 
     # --- messages
@@ -215,7 +215,7 @@ class SessionContext(CommandCollector):
             self.write_message(subscription, delivery)
 
     def write_message(self, subscription: Subscription, delivery: Deliver) -> None:
-        """Write a MESSAGE."""
+        """Write a MESSAGE, and hold the message as unsettled, or count it as consumed if sending it settles it."""
         version, message = self.version, delivery.message
         self._written += 1
         here = message.to is None or message.to == subscription.plan.address
@@ -240,7 +240,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: a new one if the message's own cannot be written or used in an ACK."""
+        """Return the message's own id for a MESSAGE, or a new id if an ACK could not name the message by its own id."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id
@@ -278,7 +278,7 @@ class SessionContext(CommandCollector):
     # --- `Sending`, for subscriptions
 
     def flow(self, link: int, credit: int) -> None:
-        """Give the queue manager more credit for a subscription."""
+        """Change a subscription's credit at the queue manager; a negative number takes credit back."""
         self.handle(commands.Flow(self.number, None, link, credit))
 
     def behind(self, subscription: Subscription) -> None:

@@ -34,7 +34,7 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
 
 
 def _still_delayed(message: Message, now_ms: int) -> Message:
-    """Return a message; if its delay ended before the server read the frame, it is due one millisecond from now.
+    """Return the message, due one millisecond from now if its delay ended before the server read the frame.
 
     Otherwise, on a slow network, the message would no longer count as delayed, and a queue or topic that refuses
     delayed messages would accept it (DD-11).

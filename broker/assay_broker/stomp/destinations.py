@@ -60,10 +60,10 @@ class Destinations:
 
         Args:
             text: The header's value.
-            routing: ANYCAST or MULTICAST, if the client says which; None if not.
+            routing: The value of ``destination-type`` or ``subscription-type``; None without this header.
 
         Raises:
-            FaultError: The header names no destination.
+            FaultError: The text contains no name, or `routing` is neither ANYCAST nor MULTICAST.
         """
         known = self._known.get(text)
         if known is not None and routing is None:

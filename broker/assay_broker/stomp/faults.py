@@ -17,7 +17,9 @@ _MOST_RECEIPT = 1_024
 
 
 class FaultError(Exception):
-    """The server cannot carry out a client's frame; it sends an ERROR and ends the connection.
+    """The reason for an ERROR: a fault of the client, a refusal, an error of the server, or the server's stop.
+
+    The server ends the connection after the ERROR, except where `SessionContext.open_error` reports the fault.
 
     Args:
         text: One sentence without its full stop, for the client.
@@ -76,7 +78,7 @@ def of_protocol(error: RemoteError) -> FaultError:
 
 
 def error_frame(fault: FaultError, version: Version | None) -> Frame:
-    """Return an ERROR frame.
+    """Return the ERROR frame that reports a fault.
 
     Args:
         fault: The fault.

@@ -27,7 +27,7 @@ from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
-"""The server refuses a message if all messages take more octets than this multiple of the limit `memory`."""
+"""The multiple of the limit `memory` from which the server refuses messages of clients that hold messages."""
 
 
 def send(context: SessionContext, frame: Frame) -> None:
@@ -67,7 +67,7 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Stop handling a client's frames until memory is free, unless it has unsettled messages, whose ACKs free memory.
+    """Stop handling a client's frames until memory is free, unless the client holds messages, whose ACKs free memory.
 
     Raises:
         FaultError: The client has unsettled messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
@@ -84,6 +84,8 @@ def _wait_for_memory(context: SessionContext) -> None:
 
 def subscribe(context: SessionContext, frame: Frame) -> None:
     """Open a subscription (STOMP 1.2, SUBSCRIBE); the server sends the receipt before the first MESSAGE.
+
+    A further SUBSCRIBE with the id of a subscription with credit adds credit, or drains the subscription.
 
     Raises:
         FaultError: The frame is not valid, or the connection has too many subscriptions.

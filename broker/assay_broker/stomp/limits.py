@@ -10,14 +10,15 @@ from assay_sdk.stomp import FrameLimits
 class StompLimits(Struct, frozen=True, kw_only=True):
     """The limits of a STOMP listener on the resources that clients can take up.
 
-    The server sends an ERROR to a client that exceeds a limit, and closes its connection; other clients are not
-    affected.
+    If a client exceeds a limit, the server sends it an ERROR and closes its connection, or makes it wait if the limit's
+    description says so.  The server cuts off a client that exceeds `connections` without an ERROR.
 
     Args:
         connections: The most connections at a time, including those in the TLS handshake or the login.
         login_ms: The time for the login, in milliseconds.
         logins: The most passwords that are checked at a time, because a check is costly; further logins wait.
-        close_ms: The time for which the server waits for the client's close after the server's close, in milliseconds.
+        close_ms: The time for which the server, after it has closed its side of the socket, waits until the client has
+            closed its own, in milliseconds.
         before_login: The most octets that a client may send before the server has accepted it.
         max_command: The most octets of a command.
         max_line: The most octets of a header's line.
@@ -32,7 +33,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         window: The most unsettled messages of a subscription, if SUBSCRIBE asks for no other number.
         most_window: The highest number of messages that SUBSCRIBE can ask for.
         redeliveries: For a queue without BOTHRESH, the number of times that a message is delivered again after a NACK
-            (ActiveMQ's default is 6). After the next NACK the message goes to the dead-letter queue.
+            (ActiveMQ's default is 6). After the next NACK the message goes to BOQNAME or the dead-letter queue.
         heart_beat_ms: The shortest interval at which the server offers to send heart-beats, and asks the client for
             them, in milliseconds; 0 for no heart-beats.
         unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
@@ -67,7 +68,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
 
     @property
     def frames(self) -> FrameLimits:
-        """The limits of frames."""
+        """The limits that the STOMP reader applies to each frame."""
         return FrameLimits(
             max_command=self.max_command,
             max_line=self.max_line,

@@ -26,7 +26,7 @@ class StompConnectionView(Struct, frozen=True):
     """The description of a connection for the status page.
 
     Args:
-        container_id: The client's id; the session's id if it has none.
+        container_id: The client id; the session's id if the client has no client id.
         user: The user's name; None for an anonymous client.
         peer: The client's address, ``host:port``.
         links: The number of subscriptions.

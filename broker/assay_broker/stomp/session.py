@@ -44,7 +44,7 @@ _OPEN = SessionState.OPEN
 _PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.ENDED))
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
 _FREQUENT = frozenset(("SEND", "ACK"))
-"""The commands whose handlers read all headers that they must have; a separate check would cost time."""
+"""The commands whose handlers read all mandatory headers, so that no check beforehand has to cost time."""
 
 
 class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
@@ -98,7 +98,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
                 self.fail(FaultError(text, Mqrc.RESOURCE_PROBLEM))
 
     def _count(self, kept: int) -> None:
-        """Count the octets of frames that have arrived in part."""
+        """Note the octets of incomplete frames that this session keeps, and correct the total of all connections."""
         self._owner.partial += kept - self._kept
         self._kept = kept
 
@@ -117,9 +117,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         try:
             self._handle_frames()
             self.context.catch_up()
-        except (
-            FaultError
-        ) as fault:  # the queue manager's answer to a command, which came while this method ran, was a refusal
+        except FaultError as fault:  # the queue manager refused a command while this method ran
             self.fail(fault)
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self._mistake("a frame")
@@ -219,7 +217,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._step(SessionInput.LOST)
 
     def checked(self, fault: FaultError | None) -> None:
-        """Handle the result of the check of the client's password."""
+        """Handle the result of the password check: a fault, or None if the password is right."""
         if self.state is not SessionState.CHECKING:
             return
         if fault is not None:
@@ -252,7 +250,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Write a MESSAGE."""
+        """Write a MESSAGE, or keep the message until the client has read output; ignore it if the session is ending."""
         if self.state is not _OPEN:
             return
         try:
@@ -262,7 +260,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
-        """Report the end of a subscription; end the session of a client with plain STOMP, which has no such report."""
+        """Report that a subscription has ended; for a client with plain STOMP, the report ends the whole session."""
         try:
             link_closed(self.context, closed.link, closed.refused)
         except FaultError as fault:

@@ -33,7 +33,7 @@ def ack(context: SessionContext, frame: Frame) -> None:
     """Accept the messages that a frame names.
 
     Raises:
-        FaultError: The connection has no such unsettled message, or there is no such transaction.
+        FaultError: The client holds no such unsettled message, or the transaction is not open or has too many frames.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
@@ -44,7 +44,7 @@ def nack(context: SessionContext, frame: Frame) -> None:
     """Give back the messages that a frame names, or move them to the backout queue.
 
     Raises:
-        FaultError: The connection has no such unsettled message, or there is no such transaction.
+        FaultError: The client holds no such unsettled message, or the transaction is not open or has too many frames.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
@@ -129,7 +129,7 @@ def _put_away(context: SessionContext, delivery: Deliver, target: str, answered:
 def _move(
     context: SessionContext, subscription: Subscription, moved: Mapping[str, Deliver], target: str, receipt: str | None
 ) -> None:
-    """Move messages to the backout queue: put each there, and then accept it; if the put fails, give it back.
+    """Move messages to the backout queue: put each message there, and then accept it. After a failed put, give it back.
 
     A crash between the two steps leaves the message on both queues, so no message is lost.
     """

@@ -81,7 +81,7 @@ class StompSocket(ClientSocket):
             session.gone()
 
     def expel(self, why: str) -> None:
-        """End the session with an ERROR, because the server stops."""
+        """End an open session with an ERROR because the server stops; close the socket of any other session at once."""
         if self.session is None or not self.session.is_open:
             self.drop()
         else:

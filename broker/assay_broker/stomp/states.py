@@ -17,7 +17,7 @@ from enum import StrEnum
 
 
 class SessionState(StrEnum):
-    """The state of a session."""
+    """The states of a session, from the wait for CONNECT to the end of the socket."""
 
     WAITING = "waiting"
     """The client has not sent CONNECT."""
@@ -29,9 +29,9 @@ class SessionState(StrEnum):
     LEAVING = "leaving"
     """The client has sent DISCONNECT, and earlier frames are not answered yet."""
     PARTING = "parting"
-    """The queue manager has not confirmed the end yet."""
+    """The queue manager has not confirmed the end of the connection yet."""
     ENDED = "ended"
-    """All output is written or ready; the socket closes after it."""
+    """The session has ended; the socket closes once it has written the remaining output."""
     GONE = "gone"
 
 
@@ -41,7 +41,7 @@ class SessionInput(StrEnum):
     LOGIN = "login"
     """The client has sent CONNECT; the server checks the login next."""
     ASKED = "asked"
-    """The client may log in, or needs no login."""
+    """The login is right, or the server requires none."""
     ADMITTED = "admitted"
     """The queue manager has admitted the client."""
     LEFT = "left"

@@ -30,7 +30,7 @@ class AckMode(StrEnum):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """The meaning of a SUBSCRIBE.
+    """The subscription that a SUBSCRIBE asks for.
 
     Args:
         id: The subscription's id; with STOMP 1.0 the destination, if the client gives none.
@@ -44,7 +44,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         shared: Whether several clients share the subscription.
         is_global: Whether the subscription belongs to no client id.
         browse: Whether the subscription is a browser: it gets copies of the messages on the queue, then an end mark.
-        window: The most messages of the subscription that the client has not settled.
+        window: The most messages of the subscription that the client may hold unsettled.
         credit: How many messages the server may send before the client grants more; None for a subscription with a
             window.
     """
@@ -74,7 +74,7 @@ _AVERAGE = 256
 
 
 class Described(Struct, frozen=True):
-    """The subscription that a SUBSCRIBE or UNSUBSCRIBE names: its name and its owner."""
+    """The durable or shared subscription that a SUBSCRIBE or UNSUBSCRIBE names; the fields are as in `Plan`."""
 
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
@@ -107,7 +107,7 @@ def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool)
 
 
 def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int, *, has_client_id: bool) -> Plan:
-    """Return the meaning of a SUBSCRIBE.
+    """Return the subscription that a SUBSCRIBE asks for.
 
     Args:
         headers: The headers of the frame.
@@ -177,7 +177,12 @@ class Sending(Protocol):
     """The interface through which a subscription uses its session."""
 
     def flow(self, link: int, credit: int) -> None:
-        """Give the queue manager more credit for a subscription."""
+        """Change a subscription's credit at the queue manager.
+
+        Args:
+            link: The number of the subscription's link.
+            credit: The number of further messages that the queue manager may deliver; negative to take credit back.
+        """
         ...
 
     def behind(self, subscription: Subscription) -> None:
@@ -186,10 +191,10 @@ class Sending(Protocol):
 
 
 class Subscription:
-    """A subscription.
+    """A client's subscription: its link to the queue manager, and the messages that it has not settled.
 
     Args:
-        plan: The meaning of its SUBSCRIBE.
+        plan: The subscription that the client's SUBSCRIBE asks for.
         link: The number of the link at the queue manager.
         session: The session.
         version: The version of the connection.
@@ -212,14 +217,14 @@ class Subscription:
         """Whether the queue manager has accepted the subscription, and the client has not ended it."""
         self._session = session
         self.browsed = False
-        """Whether the queue manager has sent all browsed messages; the server then writes the end of the browser."""
+        """Whether the server has received all browsed messages, and must still write the browser's end mark."""
         self._used = 0
         """The number of messages that were consumed since the subscription last gave credit."""
         head = {"subscription": plan.id} if plan.id != plan.spelled or version is not Version.V1_0 else {}
         self.head = encode_headers("MESSAGE", head, version)
-        """The first lines of each MESSAGE."""
+        """The first lines of each MESSAGE whose message was sent to a destination other than the SUBSCRIBE's."""
         self.head_here = encode_headers("MESSAGE", {**head, "destination": plan.spelled}, version)
-        """The first lines of each MESSAGE that was sent to the destination of the SUBSCRIBE."""
+        """The first lines of each MESSAGE whose message was sent to the SUBSCRIBE's destination."""
 
     def begin(self) -> None:
         """Give the queue manager credit for messages; the caller answers the SUBSCRIBE first."""
@@ -247,7 +252,7 @@ class Subscription:
 
         Args:
             key: The frame's name for the message, which must be a key of `held`.
-            cumulative: Whether the frame also settles all messages that were sent before.
+            cumulative: Whether the frame, in the mode ``client``, also settles all messages that were sent before.
         """
         if not cumulative or self.plan.mode is not AckMode.CLIENT:
             return {key: self.held.pop(key)}
@@ -265,7 +270,12 @@ class Subscription:
             self.held = dict(sorted(self.held.items(), key=lambda item: item[1].delivery))
 
     def attach(self, number: int, token: int) -> commands.Attach:
-        """Return the command that opens the subscription."""
+        """Return the command that opens the subscription.
+
+        Args:
+            number: The connection's number at the queue manager.
+            token: The number by which the session finds the answer to this command.
+        """
         plan = self.plan
         return commands.Attach(
             connection=number,

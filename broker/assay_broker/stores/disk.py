@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Disk(Protocol):
-    """The disk under a store, with the operations that a store does without SQLite."""
+    """The disk under a store: the VFS for SQLite, and the operations that the store does itself."""
 
     @property
     def vfs(self) -> str | None:

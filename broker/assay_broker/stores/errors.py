@@ -12,10 +12,10 @@ class RefusedError(StoreError):
 
 
 class DamagedError(RefusedError):
-    """A file was cut or altered by another program.
+    """A file is missing, or another program has cut or altered it.
 
     Args:
-        path: The damaged file.
+        path: The missing or damaged file.
         detail: A clause that describes the damage.
     """
 

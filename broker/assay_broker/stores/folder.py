@@ -100,7 +100,7 @@ class Folder:
         if self._lock is not None:
             if refused and self._made_lock:
                 self._lock_path.unlink(missing_ok=True)
-                with suppress(OSError):  # another program has put a file into the folder
+                with suppress(OSError):  # `rmdir` fails if another program has put a file into the folder
                     for folder in self._made_folders:
                         folder.rmdir()
             os.close(self._lock)

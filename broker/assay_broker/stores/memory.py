@@ -34,7 +34,7 @@ class MemoryStore:
         self._failing = 0
 
     def observe(self, observer: Observer) -> None:
-        """Call an observer at each write with the written record, and at each flush and drop with all its records."""
+        """Call an observer with each written record, and at each flush and drop with all records of that step."""
         self._observers.append(observer)
 
     def fail(self, flushes: int = 1) -> None:

@@ -22,7 +22,7 @@ _FRAME_HEADER = 24
 _PIECE = 1 << 20
 
 Page = tuple[bytes, bytes]
-"""A page's number, encoded as SQLite's page pointers are, and its octets."""
+"""A page's number in SQLite's encoding (4 octets, big-endian), and the page's octets."""
 
 
 def pages_of_database(path: Path) -> Iterator[Page]:
@@ -45,7 +45,7 @@ def pages_of_log(path: Path) -> Iterator[Page]:
 
 
 def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
-    """Return whether octets are in a page, or across the end of a page and the page that continues its record.
+    """Return whether octets are in one page, or cross from a page to the page that continues its record.
 
     Args:
         needle: The octets to find; only the first `LONGEST` of them count.

@@ -78,7 +78,7 @@ class SqliteStore:
 
     @property
     def trouble(self) -> StoreError | None:
-        """The error of the last attempt to copy the log into the database; None if it succeeded."""
+        """The error of the last attempt to reclaim pages or to copy the log into the database; None if none failed."""
         return None if self._database is None else self._database.trouble
 
     def observe(self, observer: Observer) -> None:
@@ -147,7 +147,7 @@ class SqliteStore:
         return database.commit
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """End a flush; after an error, drop also the records that were written during the flush."""
+        """End a flush; if it has failed, drop also the records that were written during the flush."""
         flushed, self._flushing = self._flushing, []
         if failed is None:
             self._unsynced += flushed

@@ -19,7 +19,7 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
 _AT_ONCE = 1_000
-"""The number of message numbers that the store reserves with one write."""
+"""The number of message or subscription numbers that the store reserves with one write."""
 _PIECE_BITS = 16
 """The number of low bits in a piece's number, which count the pieces of one record; enough for 4 GiB."""
 

@@ -1,4 +1,4 @@
-"""A disk that a test, or the kit, can make fail or crash; a crash undoes the writes that were not flushed.
+"""A disk that a test, or the kit, can make fail or crash; a crash undoes unflushed writes.
 
 The disk is an SQLite VFS on top of the system's own.  It passes each write on, and stores the former content until the
 file is flushed.  Two runs with the same operations lose the same data at a crash.

@@ -1,8 +1,8 @@
 """The tolerated variants of the reference broker: different behaviours that the documents also allow.
 
 Defects and variants test the scenarios.  The scenarios of a rule must catch the rule's defects.  They must also pass
-every variant, so that no scenario demands a behaviour that only the reference broker has.  Like a defect, a variant is
-a set of filters at the seams (`assay_broker.seams`).  Each module holds the variants of one topic.
+with every variant, so that no scenario demands a behaviour that only the reference broker has.  Like a defect, a
+variant is a set of filters at the seams (`assay_broker.seams`).  Each module holds the variants of one topic.
 """
 
 from __future__ import annotations

@@ -84,9 +84,10 @@ def _covers(address: Address, target: Address) -> bool:
 
 
 def _keeps_for_returned_only() -> Seams:
-    """Return filters that drop non-persistent publications to a topic whose durable subscribers are all away.
+    """Return filters that drop non-persistent publications if no durable subscriber is back since the broker's start.
 
-    The filters act only on a topic that had a durable subscriber before the broker's last start, and none since.
+    The filters act only on a topic that had a durable subscriber before the broker's last start and has had none since,
+    and only while no topic has an open receiver.
     """
     last: dict[Address, int] = {}
 

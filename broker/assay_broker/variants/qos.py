@@ -85,7 +85,7 @@ def _anew_at_start(records: Sequence[Record], _view: View) -> tuple[Record, ...]
 
 
 def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] | None:
-    """Keep an unshared subscription without a time to live for ten seconds."""
+    """Keep an unshared at-least-once MQ Light subscription for ten seconds if it has a time to live of 0."""
     if not isinstance(command, Attach) or not is_light(command) or command.timeout_ms != 0:
         return None
     if command.settled or command.shared:

@@ -30,7 +30,7 @@ _SECOND_MS = 1_000
 _MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
-"""If a message is released more than this number of milliseconds after its delay, its target has refused it before."""
+"""The milliseconds after the end of a delay from which a delivery counts as the result of a further try."""
 _KEPT = "variant_kept"
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
@@ -176,7 +176,7 @@ def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 
 def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
-    """Mark the delivery of a delayed message as redelivered, if the message was put to its target more than once."""
+    """Mark a delayed message as redelivered if it comes 0.9 s or more after its delay, as after a further try."""
     due_ms = delivered.message.delivery_time_ms
     if due_ms is None or view.last_ms < due_ms + _NEXT_TRY_MS:
         return delivered

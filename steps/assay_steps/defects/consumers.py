@@ -44,7 +44,7 @@ class ConsumerFilter:
         return self.behind.receive(timeout_ms)
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener; with None, remove the message listener."""
+        """Set a message listener; if the script is None, remove the message listener."""
         return self.behind.listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
@@ -129,7 +129,7 @@ def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
 
 
 def noting_batches(note: Callable[[ConsumerFilter, Script | None, int], None]) -> ConsumerTwist:
-    """Make a wrapper of consumers that changes nothing and notes calls of `listen_batch`.
+    """Make a wrapper for consumers that changes nothing and notes calls of `listen_batch`.
 
     Args:
         note: Called before each `listen_batch`, with the consumer, the script (None for a removal) and the batch size.

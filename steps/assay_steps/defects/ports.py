@@ -1,7 +1,7 @@
-"""Filters in front of the client port that change the behaviour of producers only.
+"""Filters in front of the client port that make producers, sessions or connections misbehave.
 
-A defect defines the misbehaviour of a producer (`Twist`); the filters of clients, connections and sessions put it in
-place.
+A defect defines the misbehaviour (`Twist`, `SessionTwist` or `ConnectionTwist`); the filters of clients, connections
+and sessions put it in place.  `assay_steps.defects.consumers` has the filters for consumers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _unchanged(producer: ClientProducer) -> ClientProducer:
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """The arguments of an application's call of `ClientProducer.send`."""
+    """The arguments of an application's call of `ClientProducer.send`, which describes their meanings."""
 
     message: Draft
     mode: Mode | None = None
@@ -100,7 +100,12 @@ class ProducerFilter:
 
 
 class SessionFilter:
-    """A session whose producers misbehave; a defect can override the other methods, too."""
+    """A session whose producers misbehave; a defect can override the other methods, too.
+
+    Args:
+        behind: The session without the defect.
+        twist: Makes each producer misbehave.
+    """
 
     def __init__(self, behind: ClientSession, twist: Twist = _unchanged) -> None:
         self._behind = behind
@@ -155,7 +160,12 @@ class SessionFilter:
 
 
 class ConnectionFilter:
-    """A connection whose sessions' producers misbehave; a defect can override the other methods, too."""
+    """A connection whose sessions' producers misbehave; a defect can override the other methods, too.
+
+    Args:
+        behind: The connection without the defect.
+        twist: Makes each producer misbehave.
+    """
 
     def __init__(self, behind: ClientConnection, twist: Twist = _unchanged) -> None:
         self._behind = behind

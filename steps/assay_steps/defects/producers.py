@@ -57,7 +57,12 @@ def expiry_error() -> Refused:
 
 
 class Member(ProducerFilter):
-    """A producer that can see the other producers of its client and their settings."""
+    """A producer that can see the other producers of its client and their settings.
+
+    Args:
+        behind: The producer without the defect.
+        members: All producers of the client; the new producer adds itself.
+    """
 
     def __init__(self, behind: ClientProducer, members: list[Member]) -> None:
         super().__init__(behind)

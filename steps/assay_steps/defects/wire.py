@@ -1,6 +1,7 @@
 """The defects that no backend in real time can show.
 
-Their effect is too small or takes too long for a real clock, or it does not reach the wire.
+The effect of such a defect is too small or takes too long for a real clock, does not reach the wire, or needs facts
+that a restarted server has lost.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class _AtSend(ProducerFilter):
 
 
 class _Detached(WireFilter):
-    """A filter that closes the link of a refused message."""
+    """A filter that closes the producer's link after the broker has refused a message."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

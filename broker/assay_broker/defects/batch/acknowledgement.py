@@ -72,7 +72,7 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
 
 
 def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a connection is lost, return the last of each receiver's unacknowledged messages to its queue twice."""
+    """When a connection is lost, return the last message of each receiver that holds several to its queue twice."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]

@@ -53,7 +53,7 @@ def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
 def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
     """After a kill of the broker, another consumer gets the messages that a prepared branch has taken.
 
-    The defect puts back on its queue each message that a branch in doubt has accepted.
+    The defect puts each message that a branch in doubt has accepted back on its queue.
     """
     return tuple(replace(record, got=()) if isinstance(record, UnitPrepared) else record for record in records)
 

@@ -160,7 +160,7 @@ def _lost_if_late(message: Message, by_ms: int) -> Message:
 
 @defect(delayed_messages, "staged-bytes-become-text", "DD-03", "DD-39")
 def _text(message: Message) -> Message:
-    """A delayed message with a body of bytes becomes a text message, without the octets that are not UTF-8."""
+    """A delayed message with a body of bytes becomes a text message, with U+FFFD for octets that are not UTF-8."""
     return as_text(message)
 
 

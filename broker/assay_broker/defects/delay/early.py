@@ -143,7 +143,7 @@ def _in_32_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 
 @defect(puts, "early-for-durable-subscribers", "DD-02")
 def _early_for_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for durable subscriptions."""
+    """The broker does not delay a publication if its topic has no active non-durable subscriber."""
     live = any(not is_durable(attach) for attach in view.on(target))
     if not is_topic(target) or live or not left_ms(put.message, now_ms):
         return None
@@ -194,7 +194,7 @@ def _delayed_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mq
 
 @defect(made, "delay-of-the-first-producer", "DD-02")
 def _first_delay() -> Seams:
-    """All producers of a connection send with the delay of the connection's first delayed message."""
+    """Delayed messages of a connection's other producers get the delay of the connection's first delayed message."""
     first: dict[int, tuple[int, int]] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

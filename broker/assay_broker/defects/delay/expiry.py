@@ -66,7 +66,7 @@ def _mortal_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mqr
 
 @defect(puts, "everything-expires", "DD-56")
 def _everything_expires(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A message that is sent without a time to live expires after two seconds."""
+    """A message that is sent without a delay and without a time to live expires after two seconds."""
     if put.message.expiry_ms or put.message.ttl_ms or is_delayed(put, now_ms):
         return None
     return resent(put, expiry_ms=now_ms + _SHORT_MS)

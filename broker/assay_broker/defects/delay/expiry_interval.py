@@ -87,7 +87,7 @@ def _in_milliseconds(described: Described) -> Described:
 
 @defect(puts, "delayed-is-mortal", "DD-55")
 def _mortal(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker gives a delayed message without a time to live a time to live of one day."""
+    """A delayed message without a time to live expires one day after its delay."""
     if not is_delayed(put, now_ms) or put.message.expiry_ms or put.message.ttl_ms:
         return None
     return resent(put, expiry_ms=(put.message.delivery_time_ms or now_ms) + _DAY_MS)
@@ -113,7 +113,7 @@ def _in_ascii(row: Described) -> Described:
 
 @defect(shown, "reports-of-bytes-as-text", "DD-57", "DD-72")
 def _bytes_as_text(row: Described) -> Described:
-    """A report on a message of bytes has a text as its body, without the octets that are not UTF-8."""
+    """A report on a message of bytes has a text as its body, with U+FFFD for octets that are not UTF-8."""
     if row.descriptor.get("MsgType") != MQMT_REPORT:
         return row
     return replace(row, message=as_text(row.message))

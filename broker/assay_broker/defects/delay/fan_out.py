@@ -60,7 +60,7 @@ def _further(put: Put, copies: int, view: View) -> Commands | None:
 
 @defect(delayed_puts, "one-staged-too-many", "DD-80")
 def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
-    """The broker stages a delayed publication once more often than it has subscriptions."""
+    """The broker stages one copy too many of each delayed publication."""
     return _further(put, 1, view) if is_topic(sent.target) else None
 
 
@@ -139,7 +139,7 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
 
 @defect(commands, "topic-asked-at-release", "DD-82")
 def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """If an administrator alters a topic to forbid delayed publications, the broker drops its staged publications."""
+    """If an administrator alters a topic to forbid delayed publications, the broker drops all staged publications."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None
@@ -159,7 +159,7 @@ def _grandparents_unheard(change: Change, view: View) -> Change | None:
 
 @defect(delayed_puts, "unsaid-persistence-is-persistent", "DD-82")
 def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
-    """A publication that takes its persistence from the topic needs PMSGDLV even if DEFPSIST is NO."""
+    """PMSGDLV decides about a delayed publication without a persistence of its own, even if DEFPSIST is NO."""
     if not is_topic(sent.target) or put.message.durable is not None:
         return None
     return resent(put, durable=True)
@@ -213,7 +213,7 @@ def _never_altered(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "factory-topics-allow-delays", "DD-82")
 def _factory_allows(change: Change, _view: View) -> Change | None:
-    """After SYSTEM.BASE.TOPIC is deleted, every topic allows delayed publications."""
+    """After SYSTEM.BASE.TOPIC is deleted, topics that inherited from it allow delayed publications."""
     if not isinstance(change, DeleteObject) or change.name != BASE_TOPIC:
         return None
     return AlterObject(Kind.TOPIC, BASE_TOPIC, _ALL)

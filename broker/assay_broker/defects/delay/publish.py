@@ -125,7 +125,7 @@ def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client that subscribes to a topic during a publication's delay gets no publications on that topic at all."""
+    """A client that subscribes to a topic during or after a publication's delay gets no publications on that topic."""
     if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
         return None
     waits = any(one.target == command.address for one in view.delayed.values())

@@ -155,7 +155,7 @@ def after_refusal(follow: Callable[[Command, View], Commands]) -> Seams:
     """Make filters that add commands when the store has refused the record of an attach or of an unsubscription.
 
     Args:
-        follow: Returns the commands to add, from the refused command.
+        follow: Returns the commands to add, from the refused command and the defect's view.
     """
     last: list[Command] = []
 
@@ -211,6 +211,9 @@ def committed_units(command: Backout | Disconnect, view: View, *, topics: bool) 
         command: The command that ends the units of work.
         view: The defect's view.
         topics: True to commit units that received publications, False to commit units that received from queues.
+
+    Returns:
+        The commands; None if the command ends no such unit.
     """
     units = [
         number

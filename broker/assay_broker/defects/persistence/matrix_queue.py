@@ -89,7 +89,7 @@ def _held_comes_twice(command: Command, _now_ms: int, view: View) -> Commands | 
 
 @defect(deliveries, "bytes-delivered-as-text", "PD-32")
 def _bytes_as_text(delivery: Deliver, _view: View) -> Deliver:
-    """The broker delivers a body of bytes as a text, without the octets that are not UTF-8."""
+    """The broker delivers a body of bytes as a text, with U+FFFD for octets that are not UTF-8."""
     return replace(delivery, message=as_text(delivery.message))
 
 

@@ -20,7 +20,7 @@ from assay_broker.stores import Store
 from assay_sdk.model.message import Message
 
 _LARGE = 1 << 16
-"""The length in bytes from which a body counts as large."""
+"""The greatest length of a body that does not count as large, in characters or octets."""
 
 
 class _Unflushed:

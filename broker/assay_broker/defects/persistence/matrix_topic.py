@@ -43,7 +43,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import Mqrc
 
 _LARGE = 1 << 16
-"""The length in bytes from which a body counts as large."""
+"""The greatest length of a text that does not count as large, in characters."""
 
 
 @defect(puts, "twice-to-one-durable", "PD-24")
@@ -210,7 +210,7 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(deliveries, "second-delivery-before-flush", "PD-24")
 def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
-    """While a subscriber has an unacknowledged message, it gets its next message before that message is on disk."""
+    """While a subscriber has an unacknowledged message, it gets further messages before they are on disk."""
     held = view.held(Detach(delivery.connection, None, delivery.link))
     return replace(delivery, after=None) if len(held) > 1 else delivery
 

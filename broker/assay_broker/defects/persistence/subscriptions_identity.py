@@ -101,7 +101,7 @@ def _takes_over(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "client-id-stays-taken", "PD-17")
 def _id_stays_taken() -> Seams:
-    """After a connection is closed, its client id stays in use."""
+    """After the connection of a client without durable subscriptions has ended, its client id stays in use."""
     subscribers: set[str | None] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

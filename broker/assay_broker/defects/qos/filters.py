@@ -41,10 +41,10 @@ def gives_back(command: Command, view: View) -> TypeGuard[Settle]:
 
 
 def accepts_when_cut(hit: Callable[[Attach], bool]) -> Rewrite:
-    """Make a function that accepts the unacknowledged messages of receivers that end.
+    """Make a function that accepts the unacknowledged messages of MQ Light receivers that end.
 
     Args:
-        hit: Chooses the receivers.
+        hit: Chooses the receivers, among those with a lasting subscription.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

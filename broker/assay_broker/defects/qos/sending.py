@@ -63,7 +63,7 @@ class _LatePuts:
         self._waiting: list[tuple[int, int, Address, Message]] = []
 
     def hold(self, put: Put, target: Address, now_ms: int) -> Command:
-        """Store a publication, and return the command that only answers its sender."""
+        """Keep a publication, and return a send that the broker answers and whose message is lost."""
         self._waiting.append((now_ms + _LATE_MS, put.connection, target, put.message))
         return dropped(put, now_ms)
 
@@ -74,11 +74,11 @@ class _LatePuts:
         return tuple(put for _, _, target, message in due for put in handed_in(view, target, message))
 
     def lose(self, connection: int, now_ms: int) -> None:
-        """Remove what a connection has sent and is not due yet."""
+        """Forget the publications of a connection that are not due yet."""
         self._waiting = [one for one in self._waiting if one[1] != connection or one[0] <= now_ms]
 
     def start(self, records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-        """Lose all at a start of the broker."""
+        """Forget all waiting publications when the broker starts."""
         self._waiting = []
         return tuple(records)
 

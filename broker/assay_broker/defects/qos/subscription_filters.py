@@ -30,7 +30,7 @@ Remaining = Callable[[Opened, int, View], int | None]
 """A function that returns how long a subscription outlives its receivers, in milliseconds.
 
 None stands for the time to live that the receivers asked for.  The function's arguments are the subscription, the time
-and the view.
+in milliseconds since the epoch, and the view.
 """
 
 
@@ -45,12 +45,12 @@ def leaving_lasting(command: Command, view: View) -> list[Opened]:
 
 
 def left_lasting(command: Command, view: View) -> list[Opened]:
-    """Return the lasting subscriptions that a connection has used; none if the command does not end the connection."""
+    """Return the lasting subscriptions used on the connection that a command ends; none for other commands."""
     return [opened_of(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
 def used_elsewhere(who: Opened, command: Command, view: View) -> bool:
-    """Check whether another connection still has a receiver on the subscription."""
+    """Check whether a connection other than the command's still has a receiver on a subscription."""
     return any(
         opened_of(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
         for attach in view.receivers.values()

@@ -35,7 +35,7 @@ class _OnArrival(OfBatches):
 
 
 class _WithTheNext(WireFilter):
-    """The client acknowledges a batch together with the next one."""
+    """The client acknowledges a batch only when it should acknowledge the next one."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -52,7 +52,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """When the client acknowledges a batch, it also acknowledges another consumer's unfinished batch."""
+    """When the client acknowledges a batch, it also acknowledges the unfinished batches of other consumers."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -85,7 +85,7 @@ def _is_accepting(command: DriverCommand) -> bool:
 
 
 class _OneByOne:
-    """The client acknowledges each message of a batch by itself.
+    """The client acknowledges the messages of a batch one at a time.
 
     The filter at the port holds back the events of the acknowledgements until the filter on the wire sends the
     acknowledgements.

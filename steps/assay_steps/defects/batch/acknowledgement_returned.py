@@ -41,7 +41,7 @@ def _unmarked(event: DriverEvent) -> DriverEvent:
 
 
 class _FirstOutcomeForAll(WireFilter):
-    """After the client has released messages of a receiver, it also releases the receiver's next message."""
+    """When the client releases messages of a receiver, it also releases those that it should settle otherwise."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -30,6 +30,9 @@ class _DupsOk:
     """A defect of dups-ok sessions only.
 
     The filter at the port notes the mode of a session; the filter on the wire notes the session's links.
+
+    Args:
+        make: Makes the filter that misbehaves, from the wire and the set of the links of dups-ok sessions.
     """
 
     def __init__(self, make: Callable[[FilteredWire, set[int]], WireFilter]) -> None:

@@ -47,7 +47,7 @@ class OfBatches(WireFilter):
 
 
 def noting_sizes(sizes: dict[str, int]) -> ConsumerTwist:
-    """Make a wrapper of consumers that notes the batch size of each actor's listener."""
+    """Make a wrapper for consumers that notes in `sizes` the batch size of each actor's listener."""
 
     def note(consumer: ConsumerFilter, _script: Script | None, size: int) -> None:
         sizes[consumer.actor] = size

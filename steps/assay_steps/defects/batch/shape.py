@@ -33,7 +33,7 @@ def _again_together(event: ClientEvent) -> tuple[ClientEvent, ...]:
 
 
 def _first_again(client: Client) -> Client:
-    """A full batch has its first message a second time at its end."""
+    """The client delivers the first message of a full batch again at the end of the batch."""
     sizes: dict[str, int] = {}
     first: dict[tuple[str, int], ClientEvent] = {}
     counts: Counter[tuple[str, int]] = Counter()
@@ -133,7 +133,7 @@ class _WaitsForSilence(_Holding):
 
 
 class _FullBatchesOnly(OfBatches):
-    """With a batch timeout of 0, the client waits for full batches once several batches have come together."""
+    """With a batch timeout of 0, the client waits for full batches after it has received several batches at once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

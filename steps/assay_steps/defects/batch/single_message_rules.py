@@ -92,7 +92,7 @@ class _OneBody(OfBatches):
 
 
 class _BytesAsText(OfBatches):
-    """A batch listener gets bodies of bytes as texts, without the octets that are not UTF-8."""
+    """A batch listener gets bodies of bytes as texts, with U+FFFD for octets that are not UTF-8."""
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
         return (replace(event, message=as_text(event.message)),)
@@ -195,7 +195,8 @@ class _WhileStopped:
     The filter at the port notes each stop and start; the filter on the wire misbehaves in between.
 
     Args:
-        make: Makes the filter of one wire, from the collection of the stopped connections.
+        make: Returns the function that makes the filter of one wire.  Its argument is the collection of the stopped
+            connections, which stays up to date.
     """
 
     def __init__(self, make: Callable[[Collection[int]], MakeFilter]) -> None:

@@ -36,7 +36,7 @@ class _ZeroIsTheShortest(ProducerFilter):
 
 
 class _KeptWithTheMessage(RemembersSpans):
-    """The second send of a message object has the delay of its first send, even if the producer has none."""
+    """If a message object is sent again by a producer without a delay, the send has the delay of the first send."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)

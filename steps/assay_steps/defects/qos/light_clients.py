@@ -57,9 +57,9 @@ def resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Drive
 
 
 def resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """Make a function that puts a filter on a driver.
+    """Make a function that puts a filter on a driver; the filter sends answered messages again on the next connection.
 
-    Before the first send of the next connection, the filter repeats the sends that the broker has answered.
+    It sends them before the first message that the client sends on that connection.
 
     Args:
         settled: Whether the filter repeats at-most-once sends; False for at-least-once sends.
@@ -113,13 +113,11 @@ class LightLinks(WireFilter):
 
 
 def attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver], Driver]:
-    """Make a function that puts a filter on a driver.
-
-    On a later connection, the filter reopens only some of the subscriptions.
+    """Make a function that puts a filter on a driver; the filter lets the client reopen only some subscriptions.
 
     Args:
-        hit: Returns whether the filter reopens a subscription. Its arguments are the subscription, and the number of
-            subscriptions that were opened earlier on this connection.
+        hit: Returns whether the client reopens a subscription on a later connection.  Its arguments are the command
+            that opens the subscription, and the number of subscriptions that were opened earlier on this connection.
     """
 
     def filtered(driver: Driver) -> Driver:

@@ -12,7 +12,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
 
 
 def _stops_at_a_taken_id(driver: Driver) -> Driver:
-    """A client that connects again while another connection has its client id stops for good."""
+    """If another connection has the client id when the client connects again, the client gives up for good."""
     lasting = False
 
     class Stops(WireFilter):

@@ -72,7 +72,10 @@ def _handed_over() -> Seams:
 
 @defect(commands, "shared-queue-goes-with-member", "DD-47")
 def _cleared(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the queue manager that defined a shared queue shuts down, the queue loses its messages."""
+    """When the queue manager that defined a shared queue shuts down, the queue loses its messages.
+
+    The defect clears all shared queues when a connection is lost, as at a shutdown.
+    """
     if not isinstance(command, Disconnect) or command.clean:
         return None
     clears = (Administer(view.agent, None, ClearQueue(name)) for name in _shared(view))

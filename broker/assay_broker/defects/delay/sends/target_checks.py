@@ -87,7 +87,7 @@ def _characters_counted(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(delayed_puts, "special-messages-unchecked", "DD-78")
 def _special_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A full queue accepts delayed messages of priority 9, with a time to live, with properties or without a body."""
+    """A full queue accepts delayed messages with priority 9, a time to live, the property "colour", or no body."""
     message = opened(put.message)
     special = message.priority == _NINE or message.expiry_ms or "colour" in message.properties or not message.body
     return unlimited(put, sent.target.name, view) if special else None
@@ -125,7 +125,7 @@ _LENIENT: dict[str, Value] = {
 
 @defect(read, "restart-lifts-restrictions", "DD-11", "DD-78", "DD-82")
 def _lenient_after_restart(record: Record) -> tuple[Record, ...]:
-    """After a restart, queues and topics accept the delayed messages that their altered attributes should refuse."""
+    """After a restart, queues and topics accept delayed messages that their attributes forbid."""
     if not isinstance(record, ObjectDefined) or record.definition.kind is Kind.QMGR:
         return (record,)
     said = record.definition.attributes

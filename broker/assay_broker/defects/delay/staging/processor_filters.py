@@ -22,14 +22,14 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def shuts(command: Command) -> bool:
-    """Check whether an administrator disables the staging queue for gets or puts."""
+    """Check whether a command disables the staging queue for gets or puts."""
     change = change_of(command)
     named = isinstance(change, AlterObject) and change.name == STAGING_QUEUE
     return isinstance(change, AlterObject) and named and "DISABLED" in change.attributes.values()
 
 
 def lost_when_shut(wanted: Callable[[Sent], bool]) -> Seams:
-    """Make filters that drop some staged messages when the staging queue is disabled."""
+    """Make filters that drop the staged messages that `wanted` chooses, when the staging queue is disabled."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         lost = [id_ for id_, one in view.delayed.items() if wanted(one)] if shuts(command) else []

@@ -126,13 +126,13 @@ def _light_does_not_count(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 
 def _with_limit(put: Put, view: View, keyword: str, further: int) -> Commands | None:
-    """Wrap a send in alterations that raise a limit of the staging queue during the send.
+    """Wrap a send in alterations that change a limit of the staging queue during the send.
 
     Args:
         put: The send.
         view: The defect's view.
         keyword: The limit's keyword.
-        further: The number by which the limit is raised.
+        further: The number that is added to the limit; negative to lower the limit.
 
     Returns:
         The commands; None if the queue has no such limit, or `further` is 0.
