@@ -198,7 +198,7 @@ class Commands(CommandTable):
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
         if end is None:
-            self._wire.answers.done(command.token)  # the broker has closed the link before
+            self._wire.answers.done(command.token)  # the link has ended already
         else:
             end.close(command.token)
 

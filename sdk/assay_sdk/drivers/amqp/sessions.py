@@ -78,7 +78,7 @@ class SessionEnd:
         return "the session is closed"
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the broker's end frame, which may be the answer to an end of the client.
+        """Handle the broker's end frame, which may answer the client's end frame.
 
         Args:
             condition: Error condition of the broker's end frame; None if the frame has none.

@@ -18,7 +18,7 @@ the number of the message."""
 
 
 class Browser:
-    """A subscription that lists the messages of a queue, in ActiveMQ's way.
+    """A subscription that lists the messages of a queue; as in ActiveMQ, a MESSAGE with ``browser:end`` ends the list.
 
     Args:
         context: The connection.

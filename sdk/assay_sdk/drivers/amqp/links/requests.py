@@ -29,7 +29,7 @@ class RequestLink(LinkEnd):
         engine: Proton's link.
         session: Number of the session.
         what: The requests in words that follow "the broker refused".
-        rejected: Error kind of a rejection for which the broker gives no reason.
+        rejected: Error kind of a rejection without an error condition, or with an unknown one.
     """
 
     def __init__(

@@ -119,7 +119,7 @@ class Transaction:
         return True
 
     def give_up(self) -> str:
-        """Handle the timeout of the unit's end; the client does not send a discharge that still waits.
+        """Handle the timeout of a commit or rollback; if the discharge still waits, the client does not send it.
 
         Returns:
             The last words of the error's text, which say what the client has done.

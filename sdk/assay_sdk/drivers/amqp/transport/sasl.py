@@ -85,9 +85,9 @@ class SaslClient:
         return SASL_HEADER
 
     def receive(self, octets: bytes) -> bytes:
-        """Read octets from the broker, and return the octets to answer.
+        """Read octets from the broker, and return the octets to send in answer.
 
-        Call it until `phase` is DONE or REFUSED.
+        The caller calls this method until `phase` is DONE or REFUSED.
         """
         self._received += octets
         answer = b""
@@ -255,13 +255,16 @@ class Scram:
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Read a challenge: the first contains the salt, and a second the broker's proof if the outcome does not.
+        """Read a challenge.
+
+        The first challenge contains the salt.  A second one contains the broker's proof, if the outcome does not.
 
         Returns:
             Whether the client must answer with a proof.
 
         Raises:
             ScramException: The challenge is malformed, requests too many iterations, or has a wrong proof.
+            DecodeError: The challenge is not UTF-8.
         """
         self._rounds += 1
         if self._rounds > 1:
@@ -284,6 +287,7 @@ class Scram:
 
         Raises:
             ScramException: The proof is wrong, or neither the outcome nor a challenge had one.
+            DecodeError: The proof is not UTF-8.
         """
         if self._verified and not proof:
             return
