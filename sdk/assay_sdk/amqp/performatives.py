@@ -40,7 +40,7 @@ class Performative(Struct, frozen=True):
     """A performative of a frame.
 
     Args:
-        code: Number of the performative's descriptor.
+        code: Number of the performative's descriptor; -1 for an unknown descriptor (`code_of`).
         channel: Channel of the frame.
         fields: Fields of the performative; fields at the end may be missing.
         payload: Octets after the performative; in a transfer, a part of the message.

@@ -73,7 +73,7 @@ class FrameRecording:
         self._keep(mono_ns, "out", len(frame), frame)
 
     def received(self, mono_ns: int, octets: bytes) -> None:
-        """Record the frames that are complete with octets from the broker.
+        """Record the frames that octets from the broker complete.
 
         Args:
             mono_ns: The time, in nanoseconds of a monotonic clock.
