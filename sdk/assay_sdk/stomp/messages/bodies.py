@@ -77,7 +77,7 @@ def default_kind(content_type: str | None) -> Kind:
 
 
 def kind_of(headers: Mapping[str, str], content_type: str | None, body: bytes) -> Kind:
-    """Return the kind of the body of a SEND.
+    """Return the kind of the body of a SEND or MESSAGE.
 
     A frame without amq-msg-type has text if its content type is a type of text, and bytes if it has another content
     type. Without a content type the rule of ActiveMQ and Artemis applies: bytes with a content-length, text without
@@ -111,7 +111,7 @@ def _is_text(body: bytes) -> bool:
 
 
 def with_body(message: Message, kind: Kind, octets: bytes) -> Message:
-    """Return a message with the body of a SEND.
+    """Return a message with the body of a SEND or MESSAGE.
 
     Raises:
         ContentError: The octets are not a body of this kind.
