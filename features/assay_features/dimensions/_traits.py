@@ -41,7 +41,7 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
     without: str = ""
 
     def is_in(self, step: str) -> bool:
-        """Return whether a step matches the trait's pattern."""
+        """Return whether a step matches `words` and does not match `without`."""
         unwanted = self._unwanted
         return self._wanted.search(step) is not None and (unwanted is None or unwanted.search(step) is None)
 
