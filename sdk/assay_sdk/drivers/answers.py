@@ -23,7 +23,7 @@ UNKNOWN = "the client does not know whether the broker carried the command out"
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """Return the refusal that answers the unanswered commands of a lost connection.
+    """Return the refusal for the unanswered commands of a lost connection.
 
     Args:
         text: The error's text.

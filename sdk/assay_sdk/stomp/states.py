@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 class StompState(StrEnum):
-    """The state of a connection."""
+    """The state of a connection, as each of its two ends sees it."""
 
     START = "start"
     """The client has not sent CONNECT yet."""

@@ -146,7 +146,7 @@ class Commands(CommandTable):
 
     def _open_session(self, command: OpenSession) -> None:
         most = cast("Transport", self._wire.connection.transport).remote_channel_max + 1
-        if len(self._sessions) >= most:  # the broker would never learn of the session (AMQP 1.0, 2.7.1)
+        if len(self._sessions) >= most:  # Proton sends no begin above the broker's channel-max (AMQP 1.0, 2.7.1)
             text = f"the broker limits a connection to {most} session(s): close one or use another connection"
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.RESOURCE_ALLOCATION, text))
             return

@@ -13,7 +13,7 @@ from assay_sdk.drivers.place import Place, Scheme, read_url
 from assay_sdk.time import Runner
 
 AMQP = Scheme("AMQP", "amqp", "amqps", 5672, 5671)
-"""The schemes of AMQP URLs."""
+"""The schemes and default ports of AMQP URLs."""
 
 
 class AmqpDriver:

@@ -14,7 +14,7 @@ from assay_sdk.stomp.heartbeats import HeartBeat
 from assay_sdk.time import Runner
 
 STOMP = Scheme("STOMP", "stomp", "stomps", 61613, 61614)
-"""The schemes of STOMP URLs."""
+"""The schemes and default ports of STOMP URLs."""
 
 HEART_BEAT = HeartBeat(10_000, 10_000)
 """The heart-beats that the client offers and wants by default, in milliseconds; the same as in stompjs."""

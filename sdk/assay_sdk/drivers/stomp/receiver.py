@@ -1,10 +1,9 @@
 """Receivers: subscriptions with credit, and their deliveries.
 
 A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends only as many messages as the engine's credit
-allows.
-Other brokers send messages ahead, up to a window of unacknowledged messages. Messages beyond the credit then wait in
-the driver. A message that the engine gives back also waits there, if the broker would not deliver it again after a
-NACK.
+allows.  Other brokers send messages ahead, up to a window of unacknowledged messages.  Messages beyond the credit then
+wait in the driver.  A message that the engine gives back also waits there, if the broker would not deliver it again
+after a NACK.
 
 With ``ack:auto``, brokers without this extension have no window.  So for a receiver of settled messages the driver
 itself acknowledges each message when the receiver has credit.  It delivers the message after the broker's receipt,
@@ -87,7 +86,7 @@ class Receiver:
         self._enlisted: dict[int, Unit] = {}
 
     def open(self, receipt: Receipt) -> None:
-        """Subscribe.
+        """Send the SUBSCRIBE.
 
         Args:
             receipt: Called with the broker's answer.
@@ -95,7 +94,7 @@ class Receiver:
         self._context.send(Frame("SUBSCRIBE", self._headers), receipt)
 
     def message(self, frame: Frame) -> None:
-        """Handle a MESSAGE."""
+        """Take a MESSAGE, and deliver it as soon as the receiver has credit."""
         self._came += 1
         waits = bool(self._ahead) or self._credit < 1
         octets = _octets(frame) if waits else 0

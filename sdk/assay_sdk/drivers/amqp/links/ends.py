@@ -54,7 +54,7 @@ class LinkContext(Protocol):
 
 
 class LinkState(StrEnum):
-    """State of a link."""
+    """The state of a link, from the client's attach to the end of the link."""
 
     ATTACHING = "attaching"
     """The client has sent its attach, and waits for the broker's attach."""
@@ -172,7 +172,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
-        """Close the link, because its command timed out; the broker may still answer later.
+        """Close the link, because the command that waits for it has timed out; the broker may still answer later.
 
         Returns:
             The last words of the error's text, which say what the client has done.

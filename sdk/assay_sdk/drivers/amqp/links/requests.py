@@ -79,7 +79,7 @@ class RequestLink(LinkEnd):
         delivery.settle()
 
     def ended(self, why: Refused) -> None:
-        """Call the functions of all open requests with a refusal, because the broker gives no more outcomes."""
+        """Call the functions of all unanswered requests with a refusal, because the broker gives no more outcomes."""
         self._why = why
         open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
         self._sent.clear()

@@ -80,8 +80,9 @@ class SenderEnd(LinkEnd):
     def opened(self) -> None:
         """Answer `Done` with the properties of the destination, and send waiting messages.
 
-        A sender without a destination gets no properties, because each message names its destination.  If the broker
-        does not name the temporary destination that it has created, answer `Failed` and close the link.
+        A sender without a destination gets no properties, because each message names its destination.  A sender to a
+        new temporary destination gets the name that the broker has given to it, and no properties.  If the broker gives
+        no name, answer `Failed` and close the link.
         """
         name = self.engine.remote_target.address if self._dynamic else None
         if self._dynamic and not name and self.opening is not None:

@@ -27,7 +27,7 @@ _NOT_FOUND = "amqp:not-found"
 
 
 class TransactionState(StrEnum):
-    """State of a unit of work."""
+    """The state of a unit of work, from its declaration to its end."""
 
     DECLARING = "declaring"
     """The coordinator has not given the unit an id yet."""
@@ -175,7 +175,7 @@ class Coordinator(RequestLink):
         super().opened()
 
     def ended(self, why: Refused) -> None:
-        """Report a refusal of the link, and call the functions of all open requests with the refusal."""
+        """Call the functions of all unanswered requests with a refusal, and report it if the link was not attached."""
         super().ended(why)
         self._tell_attached(why)
 

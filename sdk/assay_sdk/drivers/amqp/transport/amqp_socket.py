@@ -294,7 +294,10 @@ class AmqpSocket:
         self._log_in(sasl, sasl.receive(octets))
 
     def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
-        """Send an answer of the login, and continue as the login's state requires."""
+        """Send the client's next part of the login, and act on the new state of the login.
+
+        After success, start AMQP; after a refusal, drop the connection; for a slow proof, start a thread.
+        """
         if answer:
             self._say(answer)
             self._write()
@@ -343,7 +346,7 @@ class AmqpSocket:
     def _pump(self) -> None:
         """Copy Proton's output to the socket, until Proton has no more or `_MAX_UNSENT` octets wait for the socket.
 
-        If Proton will have no more output, tell the broker that the client sends nothing more.
+        After Proton's last output, close the sending direction of the socket.
         """
         while not self._gone and len(self._unsent) < _MAX_UNSENT:
             pending = self._transport.pending()

@@ -1,4 +1,6 @@
-"""The client's side of SASL (OASIS AMQP 1.0, 5.3), without Proton, whose mechanisms depend on how it was compiled.
+"""The client's side of SASL (OASIS AMQP 1.0, 5.3).
+
+Proton's SASL is not used, because its mechanisms depend on how Proton was compiled.
 
 ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library; SCRAM-SHA-256 (RFC 5802, RFC 7677) uses scramp.  The client
 prefers SCRAM, which sends no password and is therefore safe without TLS, and which verifies the broker.  This module
@@ -39,7 +41,7 @@ _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
 
 class Phase(StrEnum):
-    """Phase of the negotiation."""
+    """The phase of a SASL negotiation: what the client waits for, or the result."""
 
     HEADER = "header"
     """The client waits for the broker's protocol header."""

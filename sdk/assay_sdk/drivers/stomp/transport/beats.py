@@ -24,7 +24,7 @@ class Beating(Protocol):
         ...
 
     def silent(self, times: int) -> None:
-        """Handle the silence of the broker, which has lasted for too long; octets may still arrive before the handling.
+        """Handle a broker that has been silent for too long; octets may still arrive before the connection acts.
 
         Args:
             times: How often octets had arrived before the silence (`Beats.times`).

@@ -104,7 +104,10 @@ class StompLine:
         threading.Thread(target=self._connect, name="assay-stomp", daemon=True).start()
 
     def write(self, octets: bytes) -> None:
-        """Write octets as soon as the socket accepts them, unless the connection has ended; for any thread."""
+        """Write octets as soon as the socket accepts them; any thread may call this.
+
+        After the end of the connection, the method does nothing.
+        """
         with self._lock:
             if self._gone:
                 return
