@@ -26,7 +26,7 @@ class RecordedFrame(Struct, frozen=True):
     """A frame of a recording, in words.
 
     Args:
-        mono_ns: When the client sent or received it, in nanoseconds of its monotonic clock.
+        mono_ns: The time at which the client sent the frame or received its end, in nanoseconds of a monotonic clock.
         direction: ``in`` for a received frame, ``out`` for a sent one.
         channel: The frame's channel; None for protocol headers and SASL frames.
         size: The size of the frame in octets, including a message in it.

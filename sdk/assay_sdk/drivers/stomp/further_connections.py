@@ -46,8 +46,8 @@ from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _OWN = -1
-"""The token of commands that this module itself gives to a further connection; no command of the engine waits for
-their answers."""
+"""The token of commands that this module itself gives to a further connection; the engine does not wait for their
+answers."""
 
 Connect = Callable[[Callable[[DriverEvent], None]], Wire]
 """Opens a further connection, which passes its events to the given function."""
