@@ -1,6 +1,7 @@
-"""A cache of values computed from the features, in files for later processes, as Python caches compiled modules.
+"""Caches values that are computed from the features, in files that later processes read.
 
-Computing the values takes more than a second, mostly in Gherkin's parser.
+Python caches compiled modules in the same way.  Computing the values takes more than a second, mostly in Gherkin's
+parser.
 """
 
 import os
@@ -56,7 +57,7 @@ def package_features() -> list[Path]:
 
 
 def beside(module: str, name: str) -> Path:
-    """Return the path of a file in the folder of a module's compiled form.
+    """Return the path of a file in the folder that holds a module's compiled form (``__pycache__``).
 
     Args:
         module: The path of the module's source.

@@ -80,7 +80,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # cached properties ne
         return tuple(rule for rule in self.rules if rule.family is family)
 
     def select(self, profile: Profile | str | None = None, ids: Collection[str] = ()) -> tuple[Rule, ...]:
-        """Return the rules of a profile, of a set of ids, or of both together, in the order of the file.
+        """Select rules by profile, by ids, or by both, in the order of the file.
 
         Args:
             profile: The profile or its name; None for all profiles.

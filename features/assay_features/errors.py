@@ -3,7 +3,7 @@
 FeaturesError
 ├── CatalogueError         the file is malformed: file, line, text
 ├── UnknownRuleError       no rule has this id: id, nearest             (also a KeyError)
-└── UnknownProfileError    there is no such profile: profile, nearest   (also a KeyError)
+└── UnknownProfileError    no profile has this name: profile, nearest   (also a KeyError)
 """
 
 

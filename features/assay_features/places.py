@@ -1,4 +1,6 @@
-"""Finds the line of each table and key of a TOML text, and the line of a syntax error; tomllib does not report lines.
+"""Finds the line of each table and key of a TOML text, and the line of a syntax error.
+
+tomllib returns the values of a text without their lines, and names the line of an error only in the error's text.
 
 The caller of `places` has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise
 strings, comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.
@@ -45,9 +47,7 @@ class _Statement(NamedTuple):
 
 
 def line_of_error(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line that the text of a TOML error names; if it names none, the last line.
-
-    Python 3.11 gives the line only in the error's text.
+    """Return the line that the text of a TOML error names; if it names none, the last line of the TOML text.
 
     Args:
         problem: The error.

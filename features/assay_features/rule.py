@@ -51,7 +51,10 @@ class ProfileDefinition(Struct, frozen=True):
     what: str
     """The kind of products that the profile is for, in one sentence."""
     requires: tuple[str, ...] = ()
-    """The capabilities that the core scenarios of the profile's `must` rules need, as in the tags `@needs-...`."""
+    """The capabilities that a claim requires, as in the tags `@needs-...`.
+
+    These are the capabilities that all core scenarios of at least one of the profile's `must` rules need.
+    """
 
 
 class Family(StrEnum):
@@ -164,7 +167,8 @@ class Rule(Struct, frozen=True):
     history: bool = False
     """Whether sends and receives alone can show a breach, so that the rule can be an invariant over journals."""
     beyond_one_server: str | None = None
-    """The reason why a single server with AMQP and HTTP cannot show the rule; None if it can."""
+    """The reason why a test of the rule needs more than one server that clients reach over AMQP and administrators over
+    HTTP; None if one such server is enough."""
 
     @property
     def family(self) -> Family:

@@ -37,7 +37,7 @@ def _titles(folder: Path) -> dict[str, str]:
 
 
 def _rows(file: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    from assay_features.gherkin import feature_in  # not needed if a file has the titles
+    from assay_features.gherkin import feature_in  # not needed if the cache file has the titles
 
     for outline in _scenarios(feature_in(file)):
         for examples in outline["examples"]:

@@ -1,4 +1,4 @@
-"""Tables that show under which circumstances (traits) the scenarios test each rule, and why not under others."""
+"""Tables of the circumstances (traits) under which scenarios test each rule, with the reasons for untested ones."""
 
 from assay_features.dimensions._reasons import Reasons, Untried, load_reasons
 from assay_features.dimensions._table import Cell, State, table_of

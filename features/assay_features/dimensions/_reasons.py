@@ -17,7 +17,7 @@ class Untried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         traits: The names of traits, or of dimensions; a dimension stands for all its traits.
         rules: The ids of rules, or the names of groups (`Reasons.groups`) or profiles.
         why: The reason why no scenario tests these rules under these traits, in one sentence.
-        open: Whether a scenario could test these rules under these traits, and is only missing.
+        open: Whether a scenario could test these rules under these traits but has not been written.
     """
 
     traits: tuple[str, ...]

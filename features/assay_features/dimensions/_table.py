@@ -32,8 +32,8 @@ class Cell(Struct, frozen=True):
     """A cell of the table: one trait of one rule.
 
     Args:
-        dimension: The dimension of the trait.
-        trait: The trait.
+        dimension: The name of the trait's dimension.
+        trait: The name of the trait.
         state: Whether scenarios test the rule under the trait.
         scenarios: The number of the rule's scenarios that have the trait; each row of an outline counts as one.
         why: The reason if no scenario has the trait.

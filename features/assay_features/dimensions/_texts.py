@@ -33,7 +33,7 @@ def scenario_texts(root: Path | None = None) -> tuple[ScenarioText, ...]:
 
 
 def _read(file: Path) -> Iterator[ScenarioText]:
-    from gherkin.pickles.compiler import Compiler  # not needed if a file has the counts of traits
+    from gherkin.pickles.compiler import Compiler  # not needed if the cache file has the counts of traits
 
     document: Any = {**document_of(file.read_text(encoding="utf-8")), "uri": file.name}
     for pickle in Compiler().compile(document):

@@ -30,7 +30,7 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
 
     Args:
         name: The trait's name, such as `durable subscription`.
-        words: A regular expression, which is searched in each step.
+        words: A regular expression that is searched for in each step.
         times: The number of matching steps that a scenario must have.
         without: A regular expression; steps in which it is found do not count.
     """
@@ -41,7 +41,7 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
     without: str = ""
 
     def is_in(self, step: str) -> bool:
-        """Return whether a step matches the trait's pattern."""
+        """Return whether a step matches `words` and does not match `without`."""
         unwanted = self._unwanted
         return self._wanted.search(step) is not None and (unwanted is None or unwanted.search(step) is None)
 

@@ -41,7 +41,8 @@ def is_plain(octets: bytes) -> bool:
 def body_size(octets: bytes) -> int:
     """Return the size of an encoded message's body, in octets.
 
-    For text and bytes it is the size of the content, for a body of another type the size of its sections.
+    For text and bytes it is the size of the content, for a body of another type the size of its sections, and without
+    a body 0.
 
     Raises:
         DecodeError: The message is malformed.

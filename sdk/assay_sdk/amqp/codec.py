@@ -55,7 +55,7 @@ sent only as absolute-expiry-time."""
 class Prefixes(Struct, frozen=True):
     """Prefixes that a broker requires for the names of queues and topics.
 
-    The broker sends them as the properties ``queue-prefix`` and ``topic-prefix`` of its open frame.
+    A broker can send both prefixes as the properties ``queue-prefix`` and ``topic-prefix`` of its open frame.
 
     Args:
         queue: The prefix of queues.
@@ -389,7 +389,7 @@ def _address(name: str | None, kind: object, default: AddressKind, prefixes: Pre
 
 
 def _plain_properties(properties: dict[object, object]) -> dict[str, Property]:
-    """Convert application properties; values of types that JMS lacks become text."""
+    """Convert application properties; values of types other than those of `Property` become text."""
     return {
         str(name): value if value is None or isinstance(value, str | int | float | bytes) else str(value)
         for name, value in properties.items()

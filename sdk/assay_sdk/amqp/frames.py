@@ -50,10 +50,10 @@ class Splitter:
         return bytes(self._rest)
 
     def feed(self, octets: bytes) -> Iterator[bytes]:
-        """Yield the protocol headers and frames that are complete with these octets.
+        """Yield the protocol headers and frames that these octets complete.
 
         Raises:
-            DecodeError: A frame's size is smaller than its header.
+            DecodeError: The size that a frame states is smaller than a frame's header.
         """
         self._rest += octets
         at = 0
@@ -74,7 +74,7 @@ class Splitter:
 
 
 def whole(octets: bytes) -> Iterator[bytes]:
-    """Yield the frames of octets that consist of whole frames."""
+    """Yield each frame of octets that contain only whole frames."""
     at, end = 0, len(octets)
     while at < end:
         begin, at = at, at + max(int.from_bytes(octets[at : at + 4]), HEADER_SIZE)

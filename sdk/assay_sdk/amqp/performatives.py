@@ -1,6 +1,7 @@
-"""Performatives in frames (OASIS AMQP 1.0, 2.7), for observers of a connection: the client's trace and the kit's proxy.
+"""Performatives in frames (OASIS AMQP 1.0, 2.7), for code that only observes a connection.
 
-Observers ignore invalid frames; the client and the broker refuse them.
+The observers are the client's trace, the kit's proxy, and the client's reader of the capabilities in attaches.  They
+ignore invalid frames; the client's protocol engine and the broker refuse such frames.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Performative(Struct, frozen=True):
     """A performative of a frame.
 
     Args:
-        code: Number of the performative's descriptor.
+        code: Number of the performative's descriptor; -1 for an unknown descriptor (`code_of`).
         channel: Channel of the frame.
         fields: Fields of the performative; fields at the end may be missing.
         payload: Octets after the performative; in a transfer, a part of the message.

@@ -26,7 +26,7 @@ class RecordedFrame(Struct, frozen=True):
     """A frame of a recording, in words.
 
     Args:
-        mono_ns: When the client sent or received it, in nanoseconds of its monotonic clock.
+        mono_ns: The time at which the client sent the frame or received its end, in nanoseconds of a monotonic clock.
         direction: ``in`` for a received frame, ``out`` for a sent one.
         channel: The frame's channel; None for protocol headers and SASL frames.
         size: The size of the frame in octets, including a message in it.
@@ -73,7 +73,7 @@ class FrameRecording:
         self._keep(mono_ns, "out", len(frame), frame)
 
     def received(self, mono_ns: int, octets: bytes) -> None:
-        """Record the frames that are complete with octets from the broker.
+        """Record the frames that octets from the broker complete.
 
         Args:
             mono_ns: The time, in nanoseconds of a monotonic clock.

@@ -182,7 +182,8 @@ def fields(octets: bytes, span: Span) -> list[Simple]:
         span: Position of the section.
 
     Raises:
-        DecodeError: A field is not a simple value, or the list does not have the length that its size field says.
+        DecodeError: A field is malformed or not a simple value, or the list does not have the length that its size
+            field says.
     """
     at, count = inside(octets, span.value, span.end)
     values: list[Simple] = []
@@ -227,8 +228,8 @@ def entries(octets: bytes, span: Span) -> dict[str, Simple]:
         span: Position of the section.
 
     Raises:
-        DecodeError: A key is not a string or is repeated, a value is not simple, or the map does not have the length
-            that its size field says.
+        DecodeError: A key is not a string or is repeated, a value is malformed or not simple, or the map does not have
+            the length that its size field says.
     """
     at, count = inside(octets, span.value, span.end)
     if count % 2:

@@ -25,7 +25,7 @@ _LIST0 = b"\x45"
 
 
 class DecodeError(ValueError):
-    """The error for octets that are not the expected AMQP value; the text names the fault and its position."""
+    """The error for octets that are not the expected AMQP value; the text names the fault, and some texts its place."""
 
 
 class Symbol(str):
@@ -151,7 +151,11 @@ def mapping(items: Mapping[bytes, bytes]) -> bytes:
 
 
 def symbols(values: Iterable[str]) -> bytes:
-    """Encode an array of symbols."""
+    """Encode an array of symbols.
+
+    Raises:
+        UnicodeEncodeError: A symbol is not ASCII.
+    """
     octets = [value.encode("ascii") for value in values]
     body = b"".join(struct.pack(">I", len(item)) + item for item in octets)
     return struct.pack(">BIIB", 0xF0, len(body) + 5, len(octets), 0xB3) + body

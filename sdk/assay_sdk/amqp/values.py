@@ -177,7 +177,7 @@ def inside(octets: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def check(octets: bytes, at: int, max_depth: int) -> int:
-    """Check a value with all values in it, and return the offset after it.
+    """Check the sizes of a value and of all values in its lists and maps, and return the offset after the value.
 
     Args:
         octets: Octets with the value.
@@ -185,7 +185,7 @@ def check(octets: bytes, at: int, max_depth: int) -> int:
         max_depth: The largest nesting depth of the value.
 
     Raises:
-        DecodeError: The value is malformed, or nested too deep.
+        DecodeError: A format code or a size is wrong, or the value is nested too deep.
         IndexError: The octets end within the value.
     """
     if max_depth < 0:

@@ -95,7 +95,8 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
 def _install(point: EntryPoint) -> str:
     """Return how to install the packages that a driver needs.
 
-    A driver of this project needs the extra that has the name of its scheme without TLS: ``amqp`` also for ``amqps``.
+    A driver of this project needs the extra with the name of its scheme without TLS: ``amqp`` for ``amqp`` and
+    ``amqps``.
     """
     theirs = point.dist.name if point.dist else OURS
     return (

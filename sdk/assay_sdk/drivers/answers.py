@@ -23,7 +23,12 @@ UNKNOWN = "the client does not know whether the broker carried the command out"
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """Return the refusal that answers the open commands of a lost connection."""
+    """Return the refusal for the unanswered commands of a lost connection.
+
+    Args:
+        text: The error's text.
+        mqrc: The reason code.
+    """
     return refused(mqrc, text)
 
 
@@ -47,10 +52,10 @@ class Answers:
     answer is therefore ignored.
 
     Args:
-        sink: Called with each answer.
+        sink: Called with each event of the connection, such as an answer.
         runner: Runner with the clock for timeouts.
         limit_ms: Timeout of a command, in milliseconds.
-        flush: Called after commands have timed out, to send the frames that end their requests.
+        flush: Called after each check for timeouts, to send the frames that end the requests of timed-out commands.
     """
 
     def __init__(
@@ -106,7 +111,7 @@ class Answers:
             self.emit(Failed(token, why))
 
     def fail_all(self, why: Refused) -> None:
-        """Answer `Failed` for all open commands.
+        """Answer `Failed` for all unanswered commands.
 
         Args:
             why: The refusal.

@@ -43,7 +43,7 @@ class LocalDriver:
         return "local"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> LocalWire:
-        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; report the result as the event `Opened`, or `Closed` with the reason.
 
         Args:
             target: The broker's URL, ``local:///path/to.sock``, with the client id and the login.
@@ -208,7 +208,7 @@ class LocalWire:
         self._end(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
 
     def _end(self, why: Refused | None) -> None:
-        """Answer `Failed` for all open commands, then report that the connection has ended."""
+        """Answer `Failed` for all unanswered commands except a close, then report that the connection has ended."""
         if self._over:
             return
         self._over = True

@@ -32,7 +32,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Route(Struct, frozen=True):
-    """The way to a broker.
+    """The way to a broker: its place, the TLS context of the connection, and the runner that watches the socket.
 
     Args:
         place: Host and port of the broker.
@@ -46,7 +46,7 @@ class Route(Struct, frozen=True):
 
 
 def route_to(target: Target, scheme: Scheme, runner: Runner) -> Route:
-    """Return the way to a broker.
+    """Return the place, TLS context and runner for a connection to a broker.
 
     Args:
         target: Broker to connect to, and how.
@@ -54,8 +54,8 @@ def route_to(target: Target, scheme: Scheme, runner: Runner) -> Route:
         runner: A runner that watches sockets.
 
     Raises:
-        TargetError: The URL is malformed or contains a user, the CA file cannot be read, or a CA file is given for a
-            URL without TLS.
+        TargetError: The URL is malformed or contains a user, the CA file has no readable certificate, or a CA file is
+            given for a URL without TLS.
         TypeError: The runner cannot watch sockets.
     """
     if not hasattr(runner, "register"):
@@ -139,7 +139,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         return next(self._numbers)
 
     def close(self, command: Close) -> None:
-        """Close the connection normally, after the output of earlier commands."""
+        """Close the connection normally, after the output of earlier commands; if it is not open yet, drop it."""
         if self._closing is not None:
             self.answers.done(command.token)
             return
@@ -152,7 +152,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._timer = self._after(CLOSE_TIMEOUT_MS, lambda: self._line.drop(None))
 
     def line_gone(self, why: Refused | None) -> None:
-        """Answer `Failed` for all open commands, then report that the connection has ended.
+        """Answer `Failed` for all unanswered commands except a close, then report that the connection has ended.
 
         Args:
             why: The reason; None if the client has closed the connection.
@@ -185,7 +185,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._runner.call_soon(line.start)
 
     def _set_open(self) -> None:
-        """Note that the broker has opened the connection, in time."""
+        """Note that the broker has opened the connection, and cancel the time limit for connecting."""
         self._timer()
         self._is_open = True
 
@@ -199,14 +199,14 @@ class NetworkWire(ABC, Generic[_LineT]):
 
     @abstractmethod
     def _ask_to_close(self) -> None:
-        """Ask the broker to close the connection; drop the socket when it answers."""
+        """Ask the broker to close the connection; the subclass drops the socket when the broker answers."""
 
     @abstractmethod
     def _cut(self, why: Refused) -> None:
         """End the requests that wait for the broker, because the connection has ended.
 
         Args:
-            why: The refusal for open commands.
+            why: The refusal for unanswered commands.
         """
 
     # --- inside

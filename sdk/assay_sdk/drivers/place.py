@@ -1,4 +1,4 @@
-"""The place of a broker, host and port, and the URL that names it."""
+"""The place of a broker: host, port and use of TLS, as the broker's URL names them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Scheme(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Host and port of a broker.
+    """The place of a broker: host, port and use of TLS.
 
     Args:
         host: Name or IP address.

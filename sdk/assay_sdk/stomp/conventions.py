@@ -52,11 +52,11 @@ class Conventions(Struct, frozen=True, kw_only=True):
         to_queue: The headers that the driver adds to each SEND to a queue.
         message_id: The header with the sender's message id, if the broker delivers this id; empty if the broker gives
             each message an id of its own.
-        durable_name: The header that names a durable subscription of the client id.
+        durable_name: The header that names a durable subscription of the client id; empty for none.
         shared: The headers of a shared durable subscription, in addition to the header with its name.
         global_name: The header that names a durable subscription which all clients share; empty for none.
         shared_name: The header that names a shared subscription that is not durable; empty for none.
-        no_local: The header that excludes messages of the subscriber's connection from a subscription.
+        no_local: The header that excludes messages of the subscriber's connection from a subscription; empty for none.
         browser: The header that makes a subscription a browser; empty if the broker has no browsers.
         window: The headers of SUBSCRIBE that limit how many unacknowledged messages the broker sends, for a broker
             without the extension `assay_sdk.stomp.extensions.CREDIT`.
@@ -103,7 +103,8 @@ _WINDOW_OCTETS = str(16 << 20)
 """The octets of unacknowledged messages that a broker may send ahead, for a broker that counts octets."""
 
 REFERENCE = Conventions(window=(("activemq.prefetchSize", _WINDOW), ("prefetch-count", _WINDOW)))
-"""The reference broker, and unknown brokers.  The window is for the latter, which may support one of its headers."""
+"""The reference broker, and unknown brokers.  The window is for unknown brokers, which may support one of its
+headers."""
 
 ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},

@@ -31,13 +31,13 @@ class HeartBeat(NamedTuple):
 
 
 NO_HEART_BEAT = HeartBeat(0, 0)
-"""The meaning of an absent header."""
+"""The meaning of an absent header heart-beat: no heart-beats in either direction."""
 
 
 def parse_heart_beat(value: str | None) -> HeartBeat:
     """Parse the header heart-beat; without the header (None), the result is no heart-beats.
 
-    Blanks around the numbers are ignored, because some clients write them.
+    Blanks in the value are ignored, because some clients write them around the numbers.
 
     Raises:
         RemoteError: The value is not two numbers of milliseconds, separated by a comma.

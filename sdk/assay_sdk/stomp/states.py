@@ -1,15 +1,16 @@
 """The state tables of a connection, one for the client and one for the server.
 
-Theory of operation.  Both ends of a connection see the same frames, so both tables have the same states.  The client
-opens with CONNECT (or STOMP), and the server answers CONNECTED, or ERROR.  Then the client sends its frames, and the
-server sends MESSAGE and RECEIPT.  The client ends with DISCONNECT, after which it sends nothing more (STOMP 1.2,
-DISCONNECT); the server still sends the frames that are due, such as the receipt of DISCONNECT.  After an ERROR the
-server sends no more frames (STOMP 1.2, ERROR). In every state, the end of the transport ends the connection.
+Both ends of a connection see the same frames, so both tables have the same states.  The client opens with CONNECT (or
+STOMP), and the server answers CONNECTED, or ERROR.  Then the client sends its frames, and the server sends MESSAGE and
+RECEIPT.  The client ends with DISCONNECT, after which it sends nothing more (STOMP 1.2, DISCONNECT); the server still
+sends the frames that are due, such as the receipt of DISCONNECT.  After an ERROR the server sends no more frames (STOMP
+1.2, ERROR).  In every state, the end of the transport ends the connection.
 
 Each row names the action of this end for a frame that it has read, or that its program wants to send:
 
 - `TAKE`: pass a read frame to the program, or write the program's frame.
-- `DROP`: ignore a read frame, because the peer sent the frame before it could learn that the conversation is over.
+- `DROP`: ignore a read frame, because the connection is ending or has ended; the peer may have sent the frame before it
+  knew this.
 - `NOTHING`: do nothing, because the transport has ended.
 
 A frame without a row breaks the protocol.  It is a `RemoteError` if it was read, and a `LocalError` if the program
@@ -30,7 +31,7 @@ class Role(StrEnum):
 
 
 class StompState(StrEnum):
-    """The state of a connection."""
+    """The state of a connection, as each of its two ends sees it."""
 
     START = "start"
     """The client has not sent CONNECT yet."""
@@ -102,7 +103,7 @@ _OF_CLIENT, _OF_SERVER = (_I.CONNECT, _I.REQUEST, _I.DISCONNECT), (_I.CONNECTED,
 TABLES: Mapping[Role, _Table] = {
     Role.SERVER: {
         **_CONVERSATION,
-        # frames that the client sent before it read the ERROR, and frames behind DISCONNECT
+        # frames that the client sent before it read the ERROR, and frames after DISCONNECT
         **{(state, sent): (state, _A.DROP) for state in (_S.LEAVING, _S.FAILED, _S.OVER) for sent in _OF_CLIENT},
     },
     Role.CLIENT: {

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Version(StrEnum):
-    """A version of STOMP."""
+    """A version of STOMP, with the rules in which the versions differ."""
 
     V1_0 = "1.0"
     V1_1 = "1.1"
@@ -23,7 +23,7 @@ class Version(StrEnum):
         self.returns = number == "1.2"
         """Whether a line may end in CR LF; in older versions a carriage return is data."""
         self.trims = number == "1.0"
-        """Whether blanks around names and values have no meaning."""
+        """Whether a reader removes the blanks around names and values."""
         self.strict_bodies = number == "1.2"
         """Whether a body is an error in a frame that must not have one; readers of older versions ignore the body."""
 

@@ -37,7 +37,7 @@ def encode_frame(frame: Frame, version: Version | None) -> bytes:
 
 
 def encode_headers(command: str, headers: Mapping[str, str], version: Version | None) -> bytes:
-    """Encode a command and header lines, each with its end of line, without the empty line behind them.
+    """Encode a command and header lines, each with its end of line, without the empty line after them.
 
     Args:
         command: The command; empty to encode header lines only.

@@ -1,4 +1,4 @@
-"""The AMQP 1.0 driver, with Qpid Proton as its protocol engine and its own sockets."""
+"""The AMQP 1.0 driver: Qpid Proton is its protocol engine, and the driver itself opens and uses the sockets."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Commands(CommandTable):
 
     def _open_session(self, command: OpenSession) -> None:
         most = cast("Transport", self._wire.connection.transport).remote_channel_max + 1
-        if len(self._sessions) >= most:  # the broker would never learn of the session (AMQP 1.0, 2.7.1)
+        if len(self._sessions) >= most:  # Proton sends no begin above the broker's channel-max (AMQP 1.0, 2.7.1)
             text = f"the broker limits a connection to {most} session(s): close one or use another connection"
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.RESOURCE_ALLOCATION, text))
             return
@@ -198,7 +198,7 @@ class Commands(CommandTable):
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
         if end is None:
-            self._wire.answers.done(command.token)  # the broker has closed the link before
+            self._wire.answers.done(command.token)  # the link has ended already
         else:
             end.close(command.token)
 

@@ -13,7 +13,7 @@ from assay_sdk.drivers.place import Place, Scheme, read_url
 from assay_sdk.time import Runner
 
 AMQP = Scheme("AMQP", "amqp", "amqps", 5672, 5671)
-"""The schemes of AMQP URLs."""
+"""The schemes and default ports of AMQP URLs."""
 
 
 class AmqpDriver:
@@ -33,7 +33,7 @@ class AmqpDriver:
         return "amqp"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> AmqpWire:
-        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; report the result as the event `Opened`, or `Closed` with the reason.
 
         Args:
             target: The broker's URL (``amqp://host[:port]``, or ``amqps://host[:port]`` for TLS), client id, login and
@@ -42,8 +42,8 @@ class AmqpDriver:
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed or contains a user, the CA file cannot be read, or a CA file is given for
-                ``amqp://``.
+            TargetError: The URL is malformed or contains a user, the CA file has no readable certificate, or a CA file
+                is given for ``amqp://``.
             TypeError: The runner cannot watch sockets.
         """
         route = route_to(target, AMQP, runner)

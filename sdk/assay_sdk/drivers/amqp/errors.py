@@ -33,7 +33,7 @@ class Condition(Protocol):
 
 
 _STATED: Mapping[str, JmsErrorKind] = {
-    # Conditions of several reason codes: the error kind if the broker sends no reason code.
+    # Conditions that stand for several reason codes: the error kind if the broker sends no reason code.
     "amqp:not-found": JmsErrorKind.INVALID_DESTINATION,
     "amqp:illegal-state": JmsErrorKind.ILLEGAL_STATE,
     "amqp:not-implemented": JmsErrorKind.UNSUPPORTED,

@@ -24,7 +24,7 @@ from assay_sdk.model.capabilities import Capability
 
 DESIRED = (SOLE_CONNECTION, DELAYED_DELIVERY, ANONYMOUS_RELAY, SHARED_SUBSCRIPTIONS, OWN_UNCOMMITTED, CANCEL_DELAYED)
 """Capabilities that the client desires in its open.  Qpid JMS desires the first four (``AmqpConnectionBuilder``); the
-first makes a broker refuse a client id in use.  The last two are the kit's own."""
+first makes a broker refuse a client id that another connection uses.  The last two are the kit's own."""
 
 OFFERED: Mapping[str, Capability] = {
     DELAYED_DELIVERY: Capability.DELIVERY_DELAY,
@@ -55,7 +55,7 @@ ASSUMED: Mapping[Capability, str] = {
         " with the same id"
     ),
 }
-"""Capabilities that the client assumes on every connection, and how it notices that a broker lacks one."""
+"""Capabilities that the client assumes on every connection, and how the client notices that a broker lacks one."""
 
 
 def capabilities(offered: Iterable[str]) -> frozenset[Capability]:

@@ -17,7 +17,7 @@ class SessionEnd:
     """The client's end of one AMQP session.
 
     Args:
-        answers: Answers the commands of the connection.
+        answers: The connection's unanswered commands, some of which the session answers.
         engine: Proton's session.
         number: Number of the session in the SDK's engine.
         opening: Token of the command that opens the session.
@@ -42,7 +42,7 @@ class SessionEnd:
         """Answer the command that opened the session, because the broker has begun it.
 
         If the session has a coordinator, the answer waits until the broker has attached or refused the coordinator.
-        After a refusal, the client refuses and closes the session, as in Qpid JMS (``AmqpConnectionSession``).
+        After a refusal, the driver answers `Failed` and closes the session, as in Qpid JMS (``AmqpConnectionSession``).
         """
         if self.coordinator is None:
             self._answers.done(self._opening)
@@ -78,7 +78,7 @@ class SessionEnd:
         return "the session is closed"
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the broker's end frame, which may be the answer to an end of the client.
+        """Handle the broker's end frame, which may answer the client's end frame.
 
         Args:
             condition: Error condition of the broker's end frame; None if the frame has none.

@@ -126,7 +126,7 @@ class AmqpWire(NetworkWire[AmqpSocket]):
         self._line.flush()
 
     def line_fed(self) -> None:
-        """Handle Proton's events, because the socket has passed octets to Proton."""
+        """Handle Proton's events, because the socket has passed octets to Proton or time has passed."""
         while not self._gone and (event := self._collector.peek()) is not None:
             self._collector.pop()
             handle = self._handlers.get(event.type)

@@ -1,4 +1,4 @@
-"""The driver of STOMP 1.1 and 1.2, which uses the frames of `assay_sdk.stomp` and its own sockets."""
+"""The driver of STOMP 1.1 and 1.2: it opens and uses the sockets itself, and encodes frames with `assay_sdk.stomp`."""
 
 from __future__ import annotations
 

@@ -141,7 +141,10 @@ class Commands(CommandTable):
         self._wire.answers.done(command.token)
 
     def _close_session(self, command: CloseSession) -> None:
-        """End the session's units of work and receivers; the receipt for the last frame answers the command."""
+        """End the session's units of work and receivers.
+
+        The receipt for the last UNSUBSCRIBE answers the command; without receivers, the driver answers at once.
+        """
         session = self._session(command.session)
         self._sessions.discard(session)
         self._senders = {link: sender for link, sender in self._senders.items() if sender[0] != session}
@@ -177,7 +180,7 @@ class Commands(CommandTable):
         self._wire.answers.done(command.token)
 
     def _gone(self, address: Address | None) -> Refused | None:
-        """Return the refusal for a temporary destination that the application has deleted."""
+        """Return the refusal for a temporary destination that the application has deleted; None for others."""
         if address is None or address not in self._wire.names.deleted:
             return None
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"{address} was deleted by this connection", address.name)

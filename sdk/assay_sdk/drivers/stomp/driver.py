@@ -14,10 +14,10 @@ from assay_sdk.stomp.heartbeats import HeartBeat
 from assay_sdk.time import Runner
 
 STOMP = Scheme("STOMP", "stomp", "stomps", 61613, 61614)
-"""The schemes of STOMP URLs."""
+"""The schemes and default ports of STOMP URLs."""
 
 HEART_BEAT = HeartBeat(10_000, 10_000)
-"""The heart-beats of a connection, in milliseconds; the same as in stompjs."""
+"""The heart-beats that the client offers and wants by default, in milliseconds; the same as in stompjs."""
 
 
 class StompDriver:
@@ -40,7 +40,7 @@ class StompDriver:
         return "stomp"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> StompWire:
-        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; report the result as the event `Opened`, or `Closed` with the reason.
 
         Args:
             target: The broker's URL (``stomp://host[:port]``, or ``stomps://host[:port]`` for TLS), client id, login
@@ -49,8 +49,8 @@ class StompDriver:
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed or contains a user, the CA file cannot be read, or a CA file is given for
-                ``stomp://``.
+            TargetError: The URL is malformed or contains a user, the CA file has no readable certificate, or a CA file
+                is given for ``stomp://``.
             TypeError: The runner cannot watch sockets.
         """
         route = route_to(target, STOMP, runner)

@@ -46,8 +46,8 @@ from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _OWN = -1
-"""The token of commands that this module itself gives to a further connection; no command of the engine waits for
-their answers."""
+"""The token of commands that this module itself gives to a further connection; the engine does not wait for their
+answers."""
 
 Connect = Callable[[Callable[[DriverEvent], None]], Wire]
 """Opens a further connection, which passes its events to the given function."""
@@ -80,13 +80,16 @@ class _Connection:
         self.ended: Callable[[], None] | None = None
         """Called when the connection has ended; None if it is not being closed."""
         self.refused = False
-        """Whether the broker refused the connection's only receiver; the connection's end then has no other effect."""
+        """Whether the broker refused the connection's only receiver.
+
+        The end of this connection then does not end the main connection.
+        """
         self.failed: Refused | None = None
         """The refusal of a command that had no answer when the connection was lost; None if there is none."""
 
     @property
     def unanswered(self) -> bool:
-        """Whether the connection has ended before it carried out a command, or before the broker answered one."""
+        """Whether commands of the engine had no answer at the connection's end; False if its receiver was refused."""
         waiting = any(command.token != _OWN for command in self.waiting or ())
         return not self.refused and (waiting or self.failed is not None)
 
@@ -147,7 +150,7 @@ class FurtherConnections:
     """The further connections of one main connection; the loss of one of them ends the main connection, too.
 
     Args:
-        main: The main connection, which must not have emitted an event yet.
+        main: The main connection, which must not have emitted `Opened` yet.
         carry_out: Carries out a command on the main connection.
         connect: Opens a further connection.
     """
@@ -245,7 +248,7 @@ class FurtherConnections:
         session.connection.submit(command)
 
     def _end(self, session: _Transacted, then: Callable[[], None]) -> None:
-        """End a session's connection, so that the broker gets the unsettled messages of its closed receivers back."""
+        """End a session's connection, so that the unsettled messages of its closed receivers return to the broker."""
         connection, session.connection, session.keeps = session.connection, None, False
         if connection is None:
             then()

@@ -25,7 +25,7 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
         writer: Returns a destination as the value of a header.
 
     Raises:
-        ContentError: STOMP cannot carry a property of the message.
+        ContentError: A property of the message has the name of a STOMP header.
     """
     taken = RESERVED.intersection(message.properties) if message.properties else ()
     if taken:
@@ -86,8 +86,8 @@ def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: in
 def _end_of(ttl_ms: int, creation_ms: int | None, now_ms: int) -> int:
     """Return the time of day at which a message expires, in milliseconds since the epoch.
 
-    The time to live counts from the send, by the sender's clock.  If the message would then have expired on arrival, or
-    would live longer than its time to live, the clocks differ, and the time to live counts from the arrival.  So the
+    The time to live counts from the send, by the sender's clock.  It counts from the arrival if the two clocks differ:
+    if the message would have expired before its arrival, or would still live for longer than its time to live.  So the
     client does not drop a message too early.
 
     Args:

@@ -1,13 +1,13 @@
 """Receivers: subscriptions with credit, and their deliveries.
 
-A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends as many messages as the engine has given credit.
-Other brokers send messages ahead, up to a window of unacknowledged messages. Messages beyond the credit then wait in
-the driver. A message that the engine gives back also waits there, if the broker would not deliver it again after a
-NACK.
+A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends only as many messages as the engine's credit
+allows.  Other brokers send messages ahead, up to a window of unacknowledged messages.  Messages beyond the credit then
+wait in the driver.  A message that the engine gives back also waits there, if the broker would not deliver it again
+after a NACK.
 
-With ``ack:auto`` these brokers have no window.  So for a receiver of settled messages the driver itself acknowledges
-each message when the receiver has credit.  It delivers the message after the broker's receipt, because from then on the
-broker does not send the message again.
+With ``ack:auto``, brokers without this extension have no window.  So for a receiver of settled messages the driver
+itself acknowledges each message when the receiver has credit.  It delivers the message after the broker's receipt,
+because from then on the broker does not send the message again.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Receiver:
         self.settled = command.settled
         self.address = command.address
         self.durable_name = command.name if command.durability is Durability.DURABLE and not command.shared else None
-        """The name of the receiver's unshared durable subscription; None for another subscription."""
+        """The name of the receiver's unshared durable subscription; None for a subscription of another kind."""
         self._credit = 0
         self._came = 0
         """The number of messages that the broker has sent."""
@@ -86,7 +86,7 @@ class Receiver:
         self._enlisted: dict[int, Unit] = {}
 
     def open(self, receipt: Receipt) -> None:
-        """Subscribe.
+        """Send the SUBSCRIBE.
 
         Args:
             receipt: Called with the broker's answer.
@@ -94,7 +94,7 @@ class Receiver:
         self._context.send(Frame("SUBSCRIBE", self._headers), receipt)
 
     def message(self, frame: Frame) -> None:
-        """Handle a MESSAGE."""
+        """Take a MESSAGE, and deliver it as soon as the receiver has credit."""
         self._came += 1
         waits = bool(self._ahead) or self._credit < 1
         octets = _octets(frame) if waits else 0
@@ -119,8 +119,8 @@ class Receiver:
     def drain(self, token: int) -> None:
         """Set the credit to 0 once the broker has sent the messages that wait for this receiver; answer the token.
 
-        A broker without the extension `CREDIT` gets an empty transaction: its receipt arrives after all messages that
-        the broker sent before the receipt.
+        To a broker without the extension `CREDIT`, the driver sends an empty transaction (BEGIN and ABORT).  When the
+        receipt of the ABORT arrives, all messages that the broker sent before it have arrived, too.
         """
 
         def drained(why: Refused | None) -> None:
@@ -147,8 +147,9 @@ class Receiver:
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome, and answer the token with the broker's receipt.
 
-        If one of the deliveries is unknown, settle none of them.  If the driver itself delivers the returned messages
-        again, it sends no frame, and answers the token at once.
+        If one of the deliveries is unknown, settle none of them.  The driver sends no frame and answers the token at
+        once for messages that were already settled at their delivery, and for returned messages that the driver itself
+        delivers again.
         """
         if not self._knows(token, deliveries, returned=True):
             return

@@ -18,7 +18,7 @@ the number of the message."""
 
 
 class Browser:
-    """A subscription that lists the messages of a queue, in ActiveMQ's way.
+    """A subscription that lists the messages of a queue; as in ActiveMQ, a MESSAGE with ``browser:end`` ends the list.
 
     Args:
         context: The connection.
@@ -35,7 +35,7 @@ class Browser:
         self.id = f"browser-{context.next_number()}"
 
     def open(self) -> None:
-        """Subscribe."""
+        """Send the SUBSCRIBE of the browser."""
         browser = self._context.conventions.browser
         headers = {"id": self.id, "destination": self._spelled, "ack": "auto", browser: "true"}
         if self._selector is not None:

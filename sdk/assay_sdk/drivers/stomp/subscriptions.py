@@ -74,6 +74,6 @@ def _durable(context: WireContext, name: str, *, shared: bool, is_global: bool) 
 
 
 def unsubscribe_headers(context: WireContext, command: Unsubscribe) -> dict[str, str] | Refused:
-    """Return the headers of an UNSUBSCRIBE; a `Refused` if the broker has no durable subscriptions."""
+    """Return the headers of an UNSUBSCRIBE; a `Refused` if the broker cannot have such a durable subscription."""
     named = _durable(context, command.name, shared=command.shared, is_global=command.is_global)
     return named if isinstance(named, Refused) else {"id": f"removed-{context.next_number()}", **named}

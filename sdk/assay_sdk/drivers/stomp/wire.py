@@ -82,7 +82,7 @@ class StompWire(NetworkWire[StompLine]):
     # --- called by commands and receivers (`WireContext`)
 
     def send(self, frame: Frame, receipt: Receipt | None = None) -> None:
-        """Send a frame, with the other frames of the same job.
+        """Queue a frame for the socket; the client sends all frames of one job together.
 
         Args:
             frame: The frame, without the header receipt.
@@ -189,7 +189,10 @@ class StompWire(NetworkWire[StompLine]):
     # --- inside
 
     def _balance(self) -> None:
-        """Stop or start reading, depending on the octets of waiting messages and on the open receipts."""
+        """Stop or start reading, depending on the octets of waiting messages and on whether receipts are due.
+
+        If far too many octets wait, drop the connection.
+        """
         if self._ahead > _TOO_FAR_AHEAD:
             text = f"has sent {self._ahead:,} octets of messages beyond the client's credit, and no receipt"
             self._line.drop(lost(f"the broker at {self._route.place} {text}"))

@@ -44,9 +44,9 @@ _ENCODERS: Mapping[type, Callable[[Any], bytes]] = {
 }
 _FRACTIONS = frozenset((0x72, 0x82))
 _LARGE = frozenset((0x80,))
-"""The format code of ulong, whose values may not fit into the signed numbers of other programs."""
+"""The format code of a ulong with eight octets; its value can be too large for the signed numbers of other programs."""
 _JSON = STRINGS | {0x40, 0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71, 0x81}
-"""Format codes of null, booleans, whole numbers and strings (AMQP 1.0, 1.6)."""
+"""Format codes of null, booleans, whole numbers except `_LARGE`, and strings (AMQP 1.0, 1.6)."""
 _EMPTY_BODY = types.described(VALUE, types.null())
 _JMS_MAP = types.byte(2)
 """The annotation x-opt-jms-msg-type of a MapMessage, as in Qpid JMS."""
@@ -77,7 +77,7 @@ def default_kind(content_type: str | None) -> Kind:
 
 
 def kind_of(headers: Mapping[str, str], content_type: str | None, body: bytes) -> Kind:
-    """Return the kind of the body of a SEND.
+    """Return the kind of the body of a SEND or MESSAGE.
 
     A frame without amq-msg-type has text if its content type is a type of text, and bytes if it has another content
     type. Without a content type the rule of ActiveMQ and Artemis applies: bytes with a content-length, text without
@@ -111,7 +111,7 @@ def _is_text(body: bytes) -> bool:
 
 
 def with_body(message: Message, kind: Kind, octets: bytes) -> Message:
-    """Return a message with the body of a SEND.
+    """Return a message with the body of a SEND or MESSAGE.
 
     Raises:
         ContentError: The octets are not a body of this kind.

@@ -1,7 +1,7 @@
 """The conversion of messages between STOMP and AMQP as one table, with a row for each part of a message.
 
-A test compares ``docs/stomp.md`` with this table.  Another test converts messages of every kind from AMQP to STOMP and
-back, and checks that the conversion changes only the places that `loses`, `alters` and `adds` name.
+`make pages` writes a part of ``docs/stomp.md`` from this table.  A test converts messages of every kind from AMQP to
+STOMP and back, and checks that the conversion changes only the places that `loses`, `alters` and `adds` name.
 """
 
 from __future__ import annotations

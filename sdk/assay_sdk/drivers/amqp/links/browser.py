@@ -128,7 +128,7 @@ class LookupEnd(LinkEnd):
         self.close(None)
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Answer the command: `Done` after the close that the client requested, otherwise `Failed`."""
+        """Answer the command: `Done` if the detach answers the client's close without an error, otherwise `Failed`."""
         removed = self.state is LinkState.CLOSING and condition is None
         why = None if removed else self.refused(condition)
         if why is None:

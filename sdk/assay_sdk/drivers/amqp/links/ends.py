@@ -54,7 +54,7 @@ class LinkContext(Protocol):
 
 
 class LinkState(StrEnum):
-    """State of a link."""
+    """The state of a link, from the client's attach to the end of the link."""
 
     ATTACHING = "attaching"
     """The client has sent its attach, and waits for the broker's attach."""
@@ -85,13 +85,13 @@ class LinkAct(StrEnum):
 
     NOTHING = "nothing"
     OPENED = "opened"
-    """The driver answers the open command: the link is open."""
+    """The driver answers the command that opens the link: the link is open."""
     CLOSE = "close"
     """The driver sends the detach."""
     REFUSED = "refused"
-    """The driver answers the open command: the broker has refused the link."""
+    """The driver answers the command that opens the link: the broker has refused the link."""
     CLOSED = "closed"
-    """The driver answers the close command: the link is closed."""
+    """The driver answers the command that closes the link: the link is closed."""
     CLOSED_BY_PEER = "closed-by-peer"
     """The driver reports to the engine that the broker has closed the link."""
 
@@ -109,8 +109,8 @@ TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
     (LinkState.CLOSING, LinkInput.ATTACHED_WITHOUT): (LinkState.CLOSING, LinkAct.NOTHING),
     (LinkState.CLOSING, LinkInput.DETACHED): (LinkState.GONE, LinkAct.CLOSED),
 }
-"""Table of a link.  Other pairs cannot happen: Proton reports each frame of the broker once, and ends a connection
-whose frames are in the wrong order."""
+"""The state table of a link.  Other pairs cannot happen: Proton reports each frame of the broker once, and ends a
+connection if the broker's frames are in the wrong order."""
 
 
 class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
@@ -161,7 +161,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """Close the link; a durable subscription's link is only detached.
 
         Args:
-            token: Token that is answered after the broker's detach; None if no command asked for the close.
+            token: Token that the driver answers after the broker's detach, or at once if the link is closing or has
+                ended; None if no command asked for the close.
         """
         if not self.knows(LinkInput.CLOSE):
             if token is not None:
@@ -171,7 +172,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self._step(LinkInput.CLOSE, None)
 
     def give_up(self) -> str:
-        """Close the link, because its command timed out; the broker may still answer later.
+        """Close the link, because the command that waits for it has timed out; the broker may still answer later.
 
         Returns:
             The last words of the error's text, which say what the client has done.
@@ -196,7 +197,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """End the link, because its session or connection has ended.
 
         Args:
-            why: Refusal for the open commands of the link.
+            why: Refusal for the unanswered commands of the link.
         """
         if self.state is LinkState.GONE:
             return
@@ -211,7 +212,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """End the link, because its session has ended.
 
         Args:
-            why: Refusal for the open commands of the link.
+            why: Refusal for the unanswered commands of the link.
             report: Whether to emit `LinkClosed` to the SDK's engine; False if the engine has closed the session.
         """
         was_open = self.state is LinkState.OPEN
@@ -227,7 +228,11 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
 
     @abstractmethod
     def ended(self, why: Refused) -> None:
-        """Answer `Failed` for all open commands of the link."""
+        """Answer the link's unanswered commands, except the commands that open and close the link.
+
+        Args:
+            why: Refusal for these commands.
+        """
 
     @abstractmethod
     def flow(self) -> None:

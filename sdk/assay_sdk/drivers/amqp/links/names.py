@@ -261,7 +261,7 @@ def make_lookup(session: Session, name: str) -> Receiver:
 
 
 def make_coordinator(session: Session) -> Sender:
-    """Create a sender's link to the transaction coordinator; the caller opens the link (AMQP 1.0, 4.3)."""
+    """Create a sender's link to the transaction coordinator; the caller opens the link (AMQP 1.0, 4.2, 4.5.1)."""
     link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST

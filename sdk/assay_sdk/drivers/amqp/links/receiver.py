@@ -62,9 +62,9 @@ class Incoming(LinkEnd):
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:
-        """Answer that the receiver is open; if the broker ignores a filter, refuse and close the receiver instead.
+        """Answer `Done`; if the broker ignores a requested filter, answer `Failed` instead, and close the link.
 
-        Such a broker would send unwanted messages.
+        Without the filter, the broker would send unwanted messages.
         """
         missing = missing_filters(self.engine, self.filters)
         if not missing:
@@ -210,7 +210,8 @@ class ReceiverEnd(Incoming):
 
         The client sends settled dispositions, as Qpid JMS does (``AmqpConsumer.acknowledge``).  A rollback then puts
         the messages back on their queue with one more failed delivery.  With unsettled dispositions, Artemis would
-        count both the rollback and the later outcome, and so reach its limit of deliveries in half the time.
+        count both the rollback and the later outcome as failed deliveries, and so reach its limit of deliveries after
+        half as many rollbacks.
         """
         unit.when_declared(lambda: self._enlist(token, deliveries, unit))
 
@@ -257,10 +258,11 @@ class ReceiverEnd(Incoming):
             self.engine.close()
 
     def ended(self, why: Refused) -> None:
-        """Forget all deliveries, and answer all open commands.
+        """Forget all deliveries, and answer the unanswered commands.
 
-        After a close by the client, the answer for sent outcomes is `Done`, because the detach follows the outcomes.
-        Otherwise the client does not know whether the outcomes have arrived at the broker, and answers `Failed`.
+        After a close by the client, the driver answers `Done` for sent outcomes, because the broker reads them before
+        the detach.  Otherwise the driver does not know whether the outcomes have arrived at the broker, and answers
+        `Failed`.  It also answers `Failed` for drains.
         """
         self._deliveries.clear()
         self._enlisted.clear()

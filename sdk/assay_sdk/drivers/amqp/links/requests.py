@@ -29,7 +29,7 @@ class RequestLink(LinkEnd):
         engine: Proton's link.
         session: Number of the session.
         what: The requests in words that follow "the broker refused".
-        rejected: Error kind of a rejection for which the broker gives no reason.
+        rejected: Error kind of a rejection without an error condition, or with an unknown one.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class RequestLink(LinkEnd):
         delivery.settle()
 
     def ended(self, why: Refused) -> None:
-        """Call the functions of all open requests with a refusal, because the broker gives no more outcomes."""
+        """Call the functions of all unanswered requests with a refusal, because the broker gives no more outcomes."""
         self._why = why
         open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
         self._sent.clear()

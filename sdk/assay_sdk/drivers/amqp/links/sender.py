@@ -78,9 +78,11 @@ class SenderEnd(LinkEnd):
         return has_terminus(self.engine.remote_target)
 
     def opened(self) -> None:
-        """Answer that the sender is open, with the properties of the destination, and send waiting messages.
+        """Answer `Done` with the properties of the destination, and send waiting messages.
 
-        A sender without a destination gets no properties, because each message names its destination.
+        A sender without a destination gets no properties, because each message names its destination.  A sender to a
+        new temporary destination gets the name that the broker has given to it, and no properties.  If the broker gives
+        no name, answer `Failed` and close the link.
         """
         name = self.engine.remote_target.address if self._dynamic else None
         if self._dynamic and not name and self.opening is not None:
@@ -153,9 +155,10 @@ class SenderEnd(LinkEnd):
             unit.answered()
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the broker's detach; if only one message has no outcome, an error about a message refuses this one.
+        """Handle the broker's detach.
 
-        If several messages have no outcome, the client does not know which of them the broker has refused.
+        If the detach has an error about a message, and one sent message has no outcome, the broker has refused this
+        message.  If several messages have no outcome, the client does not know which of them the broker has refused.
         """
         if condition is not None and condition.name in _OF_A_MESSAGE and len(self._sent) == 1:
             _, (token, unit, _) = self._sent.popitem()
@@ -251,7 +254,10 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return number and error of the outcome in a transactional state; accepted if it has none (AMQP 1.0, 4.4.2)."""
+    """Return the number and the error of the outcome in a transactional state (AMQP 1.0, 4.4.1).
+
+    A state without an outcome counts as accepted.
+    """
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

@@ -27,7 +27,7 @@ _NOT_FOUND = "amqp:not-found"
 
 
 class TransactionState(StrEnum):
-    """State of a unit of work."""
+    """The state of a unit of work, from its declaration to its end."""
 
     DECLARING = "declaring"
     """The coordinator has not given the unit an id yet."""
@@ -119,7 +119,7 @@ class Transaction:
         return True
 
     def give_up(self) -> str:
-        """Handle the timeout of the unit's end; the client does not send a discharge that still waits.
+        """Handle the timeout of a commit or rollback; if the discharge still waits, the client does not send it.
 
         Returns:
             The last words of the error's text, which say what the client has done.
@@ -175,7 +175,7 @@ class Coordinator(RequestLink):
         super().opened()
 
     def ended(self, why: Refused) -> None:
-        """Report a refusal of the link, and call the functions of all open requests with the refusal."""
+        """Call the functions of all unanswered requests with a refusal, and report it if the link was not attached."""
         super().ended(why)
         self._tell_attached(why)
 

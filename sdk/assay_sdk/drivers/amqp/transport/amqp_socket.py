@@ -173,7 +173,12 @@ class AmqpSocket:
             self._runner.call_soon(job)
 
     def _try_next(self, addresses: _Addresses, error: int | None) -> None:
-        """Connect to the next address of the host."""
+        """Connect to the next address of the host; if none is left, report that no broker answers.
+
+        Args:
+            addresses: The addresses to try.
+            error: The ``errno`` of the last attempt; None before the first attempt.
+        """
         if self._gone:
             return
         if not addresses:
@@ -216,7 +221,7 @@ class AmqpSocket:
         self._write()
 
     def _say(self, part: bytes) -> None:
-        """Queue octets for the socket: report them if tracing is on, record them, and encrypt them with TLS."""
+        """Queue octets for the socket, encrypted if the connection uses TLS; first trace and record them if enabled."""
         if self._tracer is not None:
             self._tracer.show("out", part)
         if self._recording is not None and part:
@@ -261,7 +266,7 @@ class AmqpSocket:
             self._take(sasl, octets)
 
     def _decrypt(self, tls: TlsClient, sasl: SaslClient, octets: bytes) -> bytes:
-        """Decrypt octets, and start the login when the TLS handshake has ended.
+        """Decrypt octets, and start the login when the TLS handshake has ended; drop the connection if TLS has failed.
 
         Returns:
             The decrypted octets.
@@ -289,7 +294,10 @@ class AmqpSocket:
         self._log_in(sasl, sasl.receive(octets))
 
     def _log_in(self, sasl: SaslClient, answer: bytes) -> None:
-        """Send an answer of the login, and continue as the login's state requires."""
+        """Send the client's next part of the login, and act on the new state of the login.
+
+        After success, start AMQP; after a refusal, drop the connection; for a slow proof, start a thread.
+        """
         if answer:
             self._say(answer)
             self._write()
@@ -336,7 +344,10 @@ class AmqpSocket:
     # --- writing
 
     def _pump(self) -> None:
-        """Copy Proton's output to the socket, until the output ends or the socket is full."""
+        """Copy Proton's output to the socket, until Proton has no more or `_MAX_UNSENT` octets wait for the socket.
+
+        After Proton's last output, close the sending direction of the socket.
+        """
         while not self._gone and len(self._unsent) < _MAX_UNSENT:
             pending = self._transport.pending()
             if pending <= 0:

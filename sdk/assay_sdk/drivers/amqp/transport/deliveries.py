@@ -1,7 +1,8 @@
 """Tracing: the messages in transfer frames, and the outcomes in disposition frames.
 
 The frames identify a delivery by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), a session by each
-end's channel (AMQP 1.0, 2.5.1), and a link by the handle of the message's sender (2.7.3).  Invalid frames are ignored.
+end's channel (2.5.1), and a link by the handle that the sender of the messages has chosen (2.7.3).  Invalid frames are
+ignored.
 """
 
 from __future__ import annotations

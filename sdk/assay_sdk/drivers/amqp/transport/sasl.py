@@ -1,4 +1,6 @@
-"""The client's side of SASL (OASIS AMQP 1.0, 5.3), without Proton, whose mechanisms depend on how it was compiled.
+"""The client's side of SASL (OASIS AMQP 1.0, 5.3).
+
+Proton's SASL is not used, because its mechanisms depend on how Proton was compiled.
 
 ANONYMOUS (RFC 4505) and PLAIN (RFC 4616) need no library; SCRAM-SHA-256 (RFC 5802, RFC 7677) uses scramp.  The client
 prefers SCRAM, which sends no password and is therefore safe without TLS, and which verifies the broker.  This module
@@ -39,7 +41,7 @@ _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
 
 class Phase(StrEnum):
-    """Phase of the negotiation."""
+    """The phase of a SASL negotiation: what the client waits for, or the result."""
 
     HEADER = "header"
     """The client waits for the broker's protocol header."""
@@ -85,9 +87,9 @@ class SaslClient:
         return SASL_HEADER
 
     def receive(self, octets: bytes) -> bytes:
-        """Read octets from the broker, and return the octets to answer.
+        """Read octets from the broker, and return the octets to send in answer.
 
-        Call it until `phase` is DONE or REFUSED.
+        The caller calls this method until `phase` is DONE or REFUSED.
         """
         self._received += octets
         answer = b""
@@ -255,13 +257,16 @@ class Scram:
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Read a challenge: the first contains the salt, and a second the broker's proof if the outcome does not.
+        """Read a challenge.
+
+        The first challenge contains the salt.  A second one contains the broker's proof, if the outcome does not.
 
         Returns:
             Whether the client must answer with a proof.
 
         Raises:
             ScramException: The challenge is malformed, requests too many iterations, or has a wrong proof.
+            DecodeError: The challenge is not UTF-8.
         """
         self._rounds += 1
         if self._rounds > 1:
@@ -284,6 +289,7 @@ class Scram:
 
         Raises:
             ScramException: The proof is wrong, or neither the outcome nor a challenge had one.
+            DecodeError: The proof is not UTF-8.
         """
         if self._verified and not proof:
             return

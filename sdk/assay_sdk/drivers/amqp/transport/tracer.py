@@ -24,7 +24,7 @@ class Tracer:
         self._is_over = False
 
     def received(self, octets: bytes) -> None:
-        """Report the frames that are complete with these octets."""
+        """Report the frames that these octets complete."""
         if self._is_over:
             return
         try:

@@ -24,7 +24,7 @@ class Beating(Protocol):
         ...
 
     def silent(self, times: int) -> None:
-        """Handle the silence of the broker, which has lasted for too long; octets may arrive meanwhile.
+        """Handle a broker that has been silent for too long; octets may still arrive before the connection acts.
 
         Args:
             times: How often octets had arrived before the silence (`Beats.times`).
@@ -33,7 +33,7 @@ class Beating(Protocol):
 
 
 class Beats:
-    """The heart-beats of one connection; each connection has an object of its own.
+    """The heart-beats of one connection, in both directions.
 
     Args:
         connection: The connection.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay_sdk.stomp import SERVER_COMMANDS, Frame, FrameLimits, FrameReader, RemoteError, Version
 
 _LIMITS = FrameLimits(max_headers=10_000, max_body=1 << 30)
-"""Larger than any broker's limits, so that the application gets each message that a broker delivers."""
+"""More headers and longer bodies than brokers allow, so that the client refuses no message because of them."""
 
 Item = Frame | RemoteError | None
 """A frame of the broker; an error for octets that are no frame; None for the end of the connection."""

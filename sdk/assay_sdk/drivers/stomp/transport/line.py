@@ -54,7 +54,7 @@ class LineOwner(Protocol):
 
 
 class StompLine:
-    """One connection to a broker.
+    """The socket of one connection to a broker, with its TLS and heart-beats.
 
     Args:
         place: Host and port of the broker.
@@ -104,7 +104,10 @@ class StompLine:
         threading.Thread(target=self._connect, name="assay-stomp", daemon=True).start()
 
     def write(self, octets: bytes) -> None:
-        """Write octets as soon as the socket accepts them, unless the connection has ended; for any thread."""
+        """Write octets as soon as the socket accepts them; any thread may call this.
+
+        After the end of the connection, the method does nothing.
+        """
         with self._lock:
             if self._gone:
                 return
@@ -177,7 +180,7 @@ class StompLine:
 
     @property
     def is_reading(self) -> bool:
-        """Whether the connection has read all octets that have arrived; a busy runner reads none."""
+        """Whether the client reads, and has read and handled all octets that have arrived."""
         with self._lock:
             if self._socket is None or self._held:
                 return False
@@ -251,7 +254,10 @@ class StompLine:
     # --- reading
 
     def _ready(self, mask: int) -> None:
-        """Read and write, as the socket permits; a frame's handler may run the loop, which then calls this method."""
+        """Read and write, as the socket permits.
+
+        The handler of a frame may itself run the loop, which then calls this method again.
+        """
         line = self._socket
         if line is None:
             return
