@@ -1,6 +1,7 @@
 """The log of a broker, and its past: the starts, ends and faults of the broker so far.
 
-A run reads log and past only after a scenario that failed, was in error or inconclusive. No verdict depends on them.
+A run reads the log and the past only after a scenario that failed, had an error or was inconclusive. No verdict
+depends on them.
 """
 
 from __future__ import annotations
