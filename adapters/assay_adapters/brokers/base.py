@@ -53,7 +53,7 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
         runner: The runner that runs the clients' jobs and has the clock.
         driver: The driver of the clients, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
-        faults: The faults that scenarios can cause; None for a shared instance.
+        faults: The faults that the scenario can cause; None if it can cause none.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class AmqpBackend(SdkBackend):
     """
 
     conventions = Conventions()
-    """Rules that a client must follow and that the broker does not send when a connection opens."""
+    """The product's rules for AMQP clients, as far as the broker does not send them when a connection opens."""
 
     def __init__(
         self,

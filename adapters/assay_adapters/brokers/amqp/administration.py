@@ -47,7 +47,7 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 class Administrator:
     """The operations that products offer to an administrator; a product's subclass overrides those it has.
 
-    Each method returns the product's refusal if the product refuses the operation.
+    Each method returns a refusal if the product does not have the operation, or refuses it.
     """
 
     def define(self, queue: str) -> Outcome[None]:
@@ -214,7 +214,7 @@ class ProductAdmin:
         return depth if isinstance(depth, Refused) else Ok({"QUEUE": name, "CURDEPTH": depth.value})
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return each subscription to a topic, with its name as ``SUB`` and also as ``DEST``, the name of its queue."""
+        """Return each subscription to a topic; ``SUB`` and ``DEST`` are both the name of the subscription's queue."""
         del member
         found = self._administrator.subscriptions(topic)
         if isinstance(found, Refused):

@@ -55,8 +55,8 @@ class JointPlace:
     Args:
         file: The file of the meeting.
         container: Makes a container that is not started yet.
-        owner_pid: The id of the container's owner: a later process removes the container after the owner has ended.
-            None for this process.
+        owner_pid: The id of the process that owns the container; None for this process. After the owner has ended,
+            other processes remove the container.
         runner: The runner that waits.
     """
 
@@ -87,7 +87,7 @@ class JointPlace:
                 self._proxy = Proxy(place.port)
                 self._proxy.start()
             self._proxy.broker = place.port
-            self._proxy.open()  # a fault that failed may have left it shut
+            self._proxy.open()  # a failed fault may have left the proxy closed
         except BaseException:  # Ctrl-C, too: the meeting's other scenarios would wait for this one
             self.meeting.leave()
             raise
@@ -104,7 +104,7 @@ class JointPlace:
         self.meeting.gather()
 
     def close(self) -> None:
-        """Leave the meeting and close the proxy; remove the container if no other process owns or uses it."""
+        """Leave the meeting and close the proxy; remove the container if this process has started and owns it."""
         self.meeting.leave()
         if self._proxy is not None:
             self._proxy.close()

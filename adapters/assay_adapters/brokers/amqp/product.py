@@ -49,8 +49,9 @@ class Product(Struct, frozen=True, kw_only=True):
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
         protocol: The protocol of the clients.
-        conventions: Rules that an AMQP client must follow and that the product does not send when a connection opens.
-        stomp: The conventions of a STOMP client; with None the driver chooses them by the product's CONNECTED.
+        conventions: The product's rules for AMQP clients, as far as the broker does not send them when a connection
+            opens.
+        stomp: The conventions of a STOMP client; with None the driver chooses them by the product's CONNECTED frame.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.
@@ -118,7 +119,7 @@ class Product(Struct, frozen=True, kw_only=True):
         return f"{source}, or name another one in {self.image_variable}"
 
     def admin_of(self, at: Endpoint | None) -> Admin | None:
-        """Return the administrator of the broker at an administrator's endpoint; None if there is no such endpoint."""
+        """Return the administrator of the broker at an endpoint; None without an endpoint or without `management`."""
         if self.management is None or at is None:
             return None
         return self.management.admin(self.title, at, self.capabilities, self.lacks)
