@@ -154,7 +154,7 @@ class UrlBackend(AmqpBackend):
         return Environment(product=description.title, version=description.version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether this machine has the named variables, programs and files, and a running broker answers."""
+        """Check the variables, programs, files and image that the file names, and a running broker's answer."""
         if (absent := missing_packages(("proton",), extra="amqp")) is not None:
             return absent
         if found := absences(self._reading, self._file):
@@ -178,7 +178,9 @@ class UrlBackend(AmqpBackend):
         return self._noted(reach(self._plain_driver(), self._runner, endpoint, self._ca_file()))
 
     def provision(self, needs: Needs) -> Place | Unsupported:
-        """Return an instance of the shared broker, or for a scenario with faults, of the broker for such scenarios.
+        """Return an instance of the broker, or `Unsupported` with the reason.
+
+        If the kit starts the brokers, scenarios with faults use a second broker in each process, one after the other.
 
         Raises:
             BackendError: The broker cannot be started, or does not answer.
@@ -355,7 +357,8 @@ class UrlBackend(AmqpBackend):
 
         Args:
             log: The file of the broker's log; None for a container, and for a broker whose log the kit cannot read.
-            history: This process's actions on the broker; None if another process of the run has started the broker.
+            history: This process's actions on the broker; None for a shared broker that the kit has started, on which
+                no scenario causes faults.
             port: The published port of a container that the kit has started; None for any other broker.
         """
         login, box, named_log = self._login(), self.description.container, self.description.broker.log_file

@@ -1,4 +1,4 @@
-"""The capabilities of a broker: from its file and from the kit; and the reasons for missing capabilities."""
+"""The capabilities of a pair, from the broker's file and from the kit, and the reasons for missing capabilities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
 """The operations that the administration program must offer, by the capability that they give the pair."""
 
 ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
-"""Capabilities that a file does not declare, because the kit derives them from the file's other tables."""
+"""Capabilities that a file must not declare: the kit itself gives them, or derives them from the file's tables."""
 
 IMPOSSIBLE: frozenset[Capability] = frozenset(
     {

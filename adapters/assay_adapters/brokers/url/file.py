@@ -92,7 +92,7 @@ def read(file: Path) -> Reading:
 
 
 def _line(lines: Mapping[Place, int], table: str, key: str) -> int:
-    # Keys before the first header have an empty table name.  A table may also be an inline table: a key with braces.
+    # Keys before the first header have an empty table name. A table may also be an inline table: a key with braces.
     in_braces = lines.get(Place("", 0, table or key), lines.get(Place(key, 0), 1))
     return lines.get(Place(table, 0, key), lines.get(Place(table, 0), in_braces))
 

@@ -85,7 +85,11 @@ class OwnProcess:
         await_broker(self._runner, self._table.ready_s, lambda: self._look(self.client_port), self._why_ended)
 
     def kill(self) -> None:
-        """End the broker's processes at once (SIGKILL, or the command)."""
+        """End the broker's processes at once (SIGKILL, or the command).
+
+        Raises:
+            BackendError: The broker does not run, the command failed, or the process does not end in `STOP_LIMIT_S`.
+        """
         process = self._running()
         if self._table.kill:
             self._command(self._table.kill, "kill")
@@ -97,7 +101,7 @@ class OwnProcess:
         """Stop the broker normally (SIGTERM, or the command), and wait until its process has ended.
 
         Raises:
-            BackendError: The process does not end within `STOP_LIMIT_S`.
+            BackendError: The broker does not run, the command failed, or the process does not end in `STOP_LIMIT_S`.
         """
         process = self._running()
         if self._table.stop:
