@@ -1,8 +1,12 @@
 """The reference broker in containers, from the published image.
 
-A broker has its own container if many scenarios share it. On distributed platforms, so has a broker that a scenario
-kills at a certain answer, or whose files a scenario searches. A kill then ends the whole container. All other brokers,
-and all brokers that the kit controls from inside, are processes in one container of the same image
+These brokers have a container of their own, and a kill ends the whole container:
+
+- a broker that many scenarios share;
+- on distributed platforms, a broker that a scenario kills at a certain answer, or whose files a scenario searches,
+  unless the kit must control the broker from inside.
+
+All other brokers are processes in one container of the same image
 (`assay_adapters.brokers.reference.container.fork_server`), and a kill ends the broker's process.
 """
 
