@@ -70,7 +70,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
+        """Return an object's attributes; each of the kinds queue, alias and model finds a queue of any type."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)

@@ -20,7 +20,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.core.messages.descriptor import native_id
 
 LIMIT = 1000
-"""The largest number of messages of a queue that are listed."""
+"""The largest number of messages that `Messaging.browse` returns."""
 _TENTH_MS = 100
 _PROPERTY = re.compile(
     r"""\s*(?P<name>[^;,"\s]+)\s*;\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^;,"]*?))\s*;\s*(?P<type>\w+)\s*(?:,|$)"""
