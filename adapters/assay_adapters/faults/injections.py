@@ -61,11 +61,12 @@ class HalvesInjection:
         """Wait until the fault is over.
 
         Returns:
-            Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
+            The fault's begin and end, in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did
+            not occur.
 
         Raises:
-            BackendError: The broker did not go down, or did not come back, and the kit or the machine may be at fault.
-            NoReturnError: The broker itself failed to end in order or to come back.
+            BackendError: The broker did not end or did not start again, and the kit or the machine may be the cause.
+            NoReturnError: The broker itself failed to shut down normally or to start again.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _TRIGGER_LIMIT_NS
         if not self._runner.run_until(lambda: self._begin_ns is not None, deadline_ns):

@@ -1,7 +1,8 @@
 """A TCP proxy between clients and a broker, for faults of connections.
 
-The proxy can cut connections, and stop one direction of all connections (half-open connections). It also causes faults
-at an instant of the protocol: before or after the broker's answer to a message, or when a consumer receives a message.
+The proxy can cut connections, delay their data, and stop one direction of all connections (half-open connections). It
+also causes faults at an instant of the protocol: before or after the broker's answer to a message, or when a consumer
+receives a message.
 
 The proxy reads AMQP 1.0 frames and changes nothing in them; it passes other protocols on unread. One asyncio loop on
 its own thread does all the work. Any other thread may call the methods.
@@ -335,7 +336,8 @@ class Proxy:
         """Pass complete frames on, and cause the faults that wait for them.
 
         Returns:
-            False if the octets are not AMQP frames; then the proxy passes all later octets on unread.
+            False if the octets are not AMQP frames, or if TLS begins after them; then the proxy passes all later octets
+            on unread.
         """
         try:
             for frame in splitter.feed(octets):
