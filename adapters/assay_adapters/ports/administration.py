@@ -53,7 +53,7 @@ class Alter(Struct, frozen=True, tag=True):
 
 
 class Delete(Struct, frozen=True, tag=True):
-    """Change: delete an object."""
+    """Change: delete an object; a queue is deleted with its messages."""
 
     kind: ObjectKind
     name: str

@@ -72,7 +72,7 @@ class WorkerDies(Struct, frozen=True, tag=True):
 
 
 class BlockWrite(Struct, frozen=True, tag=True):
-    """Fault: hold back all writes of records for a queue until `Injection.heal`.
+    """Fault: hold back the next write with a message for a queue, and all later writes, until `Injection.heal`.
 
     Args:
         queue: The queue's name in an administrator's commands.

@@ -67,7 +67,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``seen``: the application has received a message.
             - ``settle``: the client has settled a message.
             - ``callback``: a listener's callback has ended.
-            - ``lost``: the consumer's connection has ended.
+            - ``lost``: the consumer's connection has ended before the application closed it.
             - ``session-ended``: the broker has ended a session with an error before the client closed it.
             - ``back``: the client has reconnected by itself, and its consumer is attached again.
             - ``transfer``: a frame has carried a message; only from clients that trace frames.

@@ -1,4 +1,4 @@
-"""The source of a consumer's messages, and messages before a send, after a send, and at the consumer."""
+"""The source of a consumer's messages (`Origin`), and messages to send (`Draft`), sent (`Sent`) and seen (`Seen`)."""
 
 from __future__ import annotations
 
