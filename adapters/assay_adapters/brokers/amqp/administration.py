@@ -228,7 +228,7 @@ class ProductAdmin:
         return self._lack(Capability.ADMIN)
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Return a queue's messages, as far as the product shows them."""
+        """Return the messages of a queue, or of a subscription whose name `subscriptions` has returned."""
         del member
         if queue in self._subscriptions:
             return self._administrator.browse_subscription(queue)

@@ -140,7 +140,7 @@ class ProductBackend(AmqpBackend):
         self._product = product
         self._image: str | None = None
         self._opened: Opened | None = None
-        """How a container of the product introduced itself; None before one has started in this process."""
+        """The broker's answer to a connection at its last start; None before this process has started a container."""
         self._shared: Container | None = None
         self._own: OwnPlace | None = None
         self._cut: SharedPlace | None = None
@@ -187,7 +187,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance that this module's docstring names.
+        """Return the shared instance, or for a scenario with faults the instance from the list at this module's top.
 
         Raises:
             BackendError: The instance cannot be started.

@@ -1,4 +1,4 @@
-"""A running product: shared by many scenarios, or for scenarios with faults."""
+"""The instance of a product that one scenario uses; the broker behind the instance may be shared."""
 
 from __future__ import annotations
 

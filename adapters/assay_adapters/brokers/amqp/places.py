@@ -20,8 +20,11 @@ class OwnPlace:
     """A container that the scenarios of one process use one after the other.
 
     Args:
-        container: The container, not started yet.
+        container: The container, which the constructor starts.
         runner: The runner that waits for triggers.
+
+    Raises:
+        BackendError: The broker cannot be started.
     """
 
     def __init__(self, container: Container, runner: Runner) -> None:

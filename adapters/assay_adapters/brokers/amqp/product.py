@@ -60,7 +60,7 @@ class Product(Struct, frozen=True, kw_only=True):
         management: The interface for administrators; None if the kit has no administrator for the product.
         defines_queues: Whether the administrator creates each queue before a client uses it.
         licence: The licence that the user must accept; None if there is none to accept.
-        source_of_images: The way to get an image, for the user; empty for images/build.
+        source_of_images: The advice for a user without an image; empty if images/build makes the image.
         not_run_here: A sentence that tells the user that the kit's authors never ran the product; empty if they did.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
@@ -97,7 +97,7 @@ class Product(Struct, frozen=True, kw_only=True):
 
     @property
     def faces(self) -> Faces:
-        """The faces of the SDK that the clients use; MQ Light has AMQP only."""
+        """The faces of the SDK that the clients use; MQ Light exists over AMQP only."""
         return ALL_FACES if self.protocol == "amqp" else JMS_FACES
 
     def wanted_images(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Product(Struct, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The environment variables of the container, with the accepted licence."""
+        """The environment variables of the container, including the one that states the accepted licence."""
         if self.licence is None:
             return self.environment
         return {**self.environment, self.licence.setting: self.licence.value}

@@ -156,7 +156,7 @@ class MqRest:
         return Ok(listed.messages)
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
-        """Get the first message with a correlation id from a queue; None if the queue has no such message."""
+        """Remove and return the first message with a correlation id; None if the queue has no such message."""
         query = urlencode({"correlationId": f"ID:{correlation_id.hex().upper()}", "detail": "full"})
         answered = self.ask("DELETE", f"{self.queue(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):

@@ -66,7 +66,7 @@ class Messaging:
         return Ok(tuple(messages))
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[RawMessage | None]:
-        """Get the first message with a correlation id from a queue; None if the queue has no such message."""
+        """Remove and return the first message with a correlation id; None if the queue has no such message."""
         return self._one("DELETE", queue, "correlationId", f"ID:{correlation_id.hex().upper()}")
 
     def _one(self, method: str, queue: str, parameter: str, value: str) -> Outcome[RawMessage | None]:

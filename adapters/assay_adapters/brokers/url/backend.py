@@ -57,9 +57,13 @@ _ENDS = frozenset({Capability.KILL, Capability.RESTART})
 
 
 class _Own(Struct, frozen=True):
-    """A broker for scenarios with faults, and the proxy to which their clients connect.
+    """A broker that this process has started, and the proxy in front of it, which scenarios with faults use.
 
     Args:
+        broker: The broker.
+        proxy: The proxy.
+        runs: Returns whether the broker runs.
+        remove: Ends the broker and removes its files.
         log: The file of the broker's log; None for a container.
         history: The kit's actions on the broker, such as kills.
     """
@@ -78,7 +82,7 @@ def _ready(
     runs: Callable[[], bool],
     remove: Callable[[], None],
 ) -> _Own:
-    """Start a broker and the proxy to which its clients connect; after a failure, remove the broker."""
+    """Start a broker and the proxy in front of it; after a failure, remove the broker."""
     try:
         start()
         proxy = Proxy(broker.client_port)
@@ -131,7 +135,7 @@ class UrlBackend(AmqpBackend):
         self._folder = self._file.parent
         self._image: str | None = None
         self._opened: Opened | None = None
-        """How the broker introduced itself; None before this process has connected to it."""
+        """The broker's answer to the last connection; None before this process has connected to the broker."""
         self._shared: _Own | None = None
         self._own: _Own | None = None
         self._front: Proxy | None = None
@@ -311,7 +315,7 @@ class UrlBackend(AmqpBackend):
         return self._noted(reach(self._plain_driver(), self._runner, self._local(port)))
 
     def _noted(self, answer: Opened | Refused) -> Opened | Refused:
-        """Store how the broker introduced itself, and return its answer."""
+        """Return the answer of a broker to a connection; store the answer if the broker accepted the connection."""
         if isinstance(answer, Opened):
             self._opened = answer
         return answer

@@ -1,4 +1,4 @@
-"""Checks of a file that describes a broker: contradictions in its values, and named things that this machine lacks."""
+"""Checks of a file that describes a broker, for contradictions and for names of files or programs that do not exist."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
     Capability.SUBSCRIPTION_LOOK: frozenset({Operation.SUBSCRIPTIONS, Operation.BROWSE}),
     Capability.AUTHORITY: frozenset({Operation.AUTHORISE}),
 }
-"""The operations that the administration program must offer, by the capability that they give the pair."""
+"""For each capability, the operations that the administration program must offer so that the pair has it."""
 
 ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
 """Capabilities that a file must not declare: the kit itself gives them, or derives them from the file's tables."""

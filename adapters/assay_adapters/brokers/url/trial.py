@@ -81,7 +81,7 @@ _HINT = "; [addresses] and [conventions] tell the client what it must do differe
 
 
 def _exchange(place: Place) -> str:
-    """Send a message to a queue and receive it, as a scenario does; return what went wrong, or an empty text."""
+    """Send a message to a queue and receive it, as a scenario does; return the error, or an empty text."""
     try:
         connection = _had(place.clients()["simplified"].connect(place.endpoint("amqp")), "a connection")
         try:

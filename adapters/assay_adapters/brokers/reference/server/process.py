@@ -36,7 +36,8 @@ class ServerProcess:
         fork_server: The fork server that starts the process.
         asked: The server's options, by the names of the flags of `assay broker`, without folder and ports.
         controlled: Whether the kit can control the server from inside.
-        slow_disk_ms: The delay of each disk write, in milliseconds; only for a controlled server.
+        slow_disk_ms: The time from the first write to the flush, in milliseconds; only for a controlled server. With 0,
+            the kit does not delay the flush.
         can_lose_power: Whether the kit can cut the power of a controlled server's disk, which makes writes slower.
         stomp: Whether the clients use STOMP instead of AMQP.
     """
