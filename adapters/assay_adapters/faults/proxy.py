@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 16
 _AMQP = b"AMQP"
-"""The first octets of both directions (AMQP 1.0, 2.2)."""
+"""The octets with which each direction of an AMQP connection begins (AMQP 1.0, 2.2)."""
 _TLS_HEADER = b"AMQP\x02"
 """The protocol header of AMQP's TLS layer (AMQP 1.0, 5.2), after which all octets are encrypted."""
 _STOP_LIMIT_S = 10
@@ -170,7 +170,7 @@ class Proxy:
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def slow(self, latency_ms: int) -> None:
-        """Hold back each piece of data for some time, in milliseconds, in both directions; 0 for no time."""
+        """Delay each piece of data in both directions by `latency_ms` milliseconds; 0 ends the delay."""
         self._do(self._set_latency(latency_ms / 1_000))
 
     def arm(self, instant: Instant, strike: Strike) -> None:

@@ -41,7 +41,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         sometimes: The frequency of this verdict, such as ``1 of 3``; in the other runs, the scenario passed. Empty if
             the scenario always has this verdict.
         tracker: The URL of the issue in the product's tracker; empty without an issue.
-        own_broker: Whether the scenario runs on a broker of its own, because it can stop the product.
+        own_broker: Whether the scenario runs on a broker of its own, because the scenario can stop the broker.
     """
 
     scenario: str

@@ -21,7 +21,9 @@ _RESTARTED_NS = 10 * 10**9
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]
-"""A function that returns a container, given a client of Docker; None if the container does not exist."""
+"""A function that takes a client of Docker, and returns a container. If no such container exists, it returns None or
+raises an error of Docker.
+"""
 
 
 def at_port(port: int) -> Find:
