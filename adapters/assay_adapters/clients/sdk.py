@@ -237,7 +237,7 @@ class SdkConnection:
         return context
 
     def _close(self) -> None:
-        # The simplified face closes its connection when the application closes the last context (JMS 2.0, 5.2.3).
+        # The simplified face closes its connection when the application closes the last context (JMS 2.0, 6.1.8).
         for context in self._contexts:
             context.close()
         self._port.close()

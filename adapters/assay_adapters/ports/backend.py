@@ -204,7 +204,7 @@ class FaultSharing(StrEnum):
     NONE = "none"
     """Each scenario has an instance of its own."""
     IN_TURN = "in turn"
-    """Scenarios with faults use one instance, one after the other, because a broker takes long to start."""
+    """In each process, scenarios with faults use one instance one after the other, because a broker starts slowly."""
     TOGETHER = "together"
     """As IN_TURN, but scenarios with the same shared fault (`Needs.shared_fault`) use one instance at the same time."""
 

@@ -90,7 +90,7 @@ class RestAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all subscriptions to a topic string, in the order of their creation."""
+        """Return all subscriptions to a topic string, in the broker's order; the reference broker sorts by name."""
         del member
         return self.all(
             Command(

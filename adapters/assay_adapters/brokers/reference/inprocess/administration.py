@@ -189,7 +189,7 @@ class ReferenceAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all subscriptions to a topic string, in the order of their creation."""
+        """Return all subscriptions to a topic string, sorted by name."""
         where = changes.Condition("TOPICSTR", "EQ", topic)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
         if isinstance(outcome, Refused):
