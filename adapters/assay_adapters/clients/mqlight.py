@@ -139,7 +139,7 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A consumer of one subscription; it gets messages in a receive call, with a listener, or in advance by its credit.
+    """A consumer of one subscription, which gets messages in receive calls, with a listener, or in advance by credit.
 
     Args:
         port: The client's subscription.

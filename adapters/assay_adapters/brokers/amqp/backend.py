@@ -246,7 +246,7 @@ class ProductBackend(AmqpBackend):
                 self._shared = self._container()
                 try:
                     self._shared.start()
-                except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
+                except BaseException:  # after Ctrl-C, too, `start` leaves no container; the next call starts another
                     self._shared = None
                     raise
             endpoint = self._endpoint(self._shared.port, self._shared.admin_port)

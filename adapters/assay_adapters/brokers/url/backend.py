@@ -158,7 +158,10 @@ class UrlBackend(AmqpBackend):
         return Environment(product=description.title, version=description.version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Check the variables, programs, files and image that the file names, and a running broker's answer."""
+        """Return whether this machine can start the broker, or whether a broker that already runs answers.
+
+        The check includes the variables, programs, files and image that the file names.
+        """
         if (absent := missing_packages(("proton",), extra="amqp")) is not None:
             return absent
         if found := absences(self._reading, self._file):
