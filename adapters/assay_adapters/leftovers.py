@@ -1,7 +1,8 @@
 """Removal of the containers, processes and temporary folders that ended runs of the kit have left on this machine.
 
-Each container and each folder names the process that made it (`assay_adapters.owners`). Each broker that the kit starts
-as a process has an environment variable with the broker's folder. The containers and folders of running owners stay.
+Each container and each folder names the process that made it (`assay_adapters.owners`). Each process of a broker that
+the kit starts by a command from a file has an environment variable with the broker's folder. The containers and folders
+of running owners stay.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def remove_leftovers() -> Leftovers:
 def remove_before_a_run() -> Leftovers:
     """Remove leftovers before a run; ask Docker only if an ended run has left a folder, because Docker answers slowly.
 
-    An owner of containers has a temporary folder as long as any of its containers exists, so the check misses none.
+    An owner of containers has a temporary folder as long as any of its containers exists, so the check finds each owner
+    that has left containers.
     """
     return remove_leftovers() if any(folder.owner.has_ended for folder in owned_folders()) else Leftovers()
 

@@ -1,6 +1,6 @@
 """The owner of a container or a temporary folder: the process that made it.
 
-A container's label and a folder's name contain the owner's name.  So any later process can check whether the owner
+A container's label and a folder's name contain the owner's name. So any later process can check whether the owner
 still runs, and remove the containers and folders of an owner that has ended.
 """
 

@@ -19,7 +19,7 @@ from assay_adapters.suggestions import unknown
 
 
 class UnknownBackendError(LookupError):
-    """The error for a name that no installed backend has; it names the closest known name, or all names."""
+    """The error for a name that no installed backend has; it names the closest known name, or else the known names."""
 
     def __init__(self, name: str) -> None:
         known = backend_names()
@@ -155,7 +155,7 @@ def _load(name: str) -> BackendEntry:
 
 
 def _file(name: str) -> Path | None:
-    """Return the file after the colon of a backend's name."""
+    """Return the file after the colon of a backend's name; None for a name without a file."""
     file = name.partition(":")[2]
     return Path(file) if file else None
 

@@ -31,11 +31,13 @@ class SightFaults(Protocol):
 
 
 def introduction(opened: Opened) -> dict[str, str]:
-    """Return what a broker says about itself in its open frame (AMQP 1.0, 2.7.1) or CONNECTED (STOMP 1.2, ``server``).
+    """Return the product and version that a broker names when a connection opens, for `Environment.details`.
+
+    An AMQP broker names them in its open frame (AMQP 1.0, 2.7.1), and a STOMP broker in the header ``server`` of its
+    CONNECTED frame.
 
     Returns:
-        The entry ``describes itself as`` of the environment, such as ``RabbitMQ 4.0.5``; empty if the broker names no
-        product.
+        An entry ``describes itself as``, such as ``RabbitMQ 4.0.5``; no entry if the broker names no product.
     """
     says = " ".join(str(opened.properties[name]) for name in ("product", "version") if opened.properties.get(name))
     return {"describes itself as": says} if opened.properties.get("product") else {}
@@ -53,7 +55,7 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
         runner: The runner that runs the clients' jobs and has the clock.
         driver: The driver of the clients, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
-        faults: The faults that scenarios can cause; None for a shared instance.
+        faults: The faults that the scenario can cause; None if it can cause none.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class SdkBackend:
 
 
 class AmqpBackend(SdkBackend):
-    """A backend that starts brokers on this machine, and whose clients connect over AMQP.
+    """A backend that starts brokers on this machine; clients connect over AMQP unless a subclass has another driver.
 
     Args:
         shared: The endpoint of a shared instance that another process has started; None to start a new one.
@@ -115,7 +117,7 @@ class AmqpBackend(SdkBackend):
     """
 
     conventions = Conventions()
-    """Rules that a client must follow and that the broker does not send when a connection opens."""
+    """The product's rules for AMQP clients, as far as the broker does not send them when a connection opens."""
 
     def __init__(
         self,

@@ -80,7 +80,7 @@ class _CreatingWire:
         self._sink = sink
         self._runner = runner
         self._held: deque[DriverCommand] = deque()
-        """The commands after a message whose destination is being created."""
+        """The commands that wait until the destination of an earlier message exists."""
         self._holds = False
 
     @property

@@ -12,7 +12,7 @@ def sized(body: str, key: str, size: int | None) -> str: ...
 @overload
 def sized(body: str | bytes, key: str, size: int | None) -> str | bytes: ...
 def sized(body: str | bytes, key: str, size: int | None) -> str | bytes:
-    """Return a body cut or padded to a size; it still contains the kit's id.
+    """Return a body cut or padded to a size; unless the size is 0, it still contains the kit's id.
 
     Args:
         body: The original body, with the kit's id.

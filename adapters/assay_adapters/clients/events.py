@@ -88,7 +88,7 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 class EventMaker:
     """Makes the `Client` port's events from the events of one connection of the SDK.
 
-    It stores the names that the consumers have in the scenario.
+    The object stores the names that the consumers have in the scenario.
 
     Args:
         tell: Called with each event of the port.
@@ -168,7 +168,10 @@ class Teller(EventMaker):
         return seen
 
     def message(self, handle: int) -> KitMessage | None:
-        """Return the SDK's message object with a handle; None long after the message is settled."""
+        """Return the SDK's message object with a handle.
+
+        None if the SDK has not returned the message yet, or if the message was settled long ago (`_KEPT_SETTLED`).
+        """
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:
@@ -204,7 +207,7 @@ class Teller(EventMaker):
         key = handed.consumer, handed.delivery
         seen = self._seen.get(key)
         if seen is None:
-            return  # the SDK released the message or it expired, before the application received it
+            return  # before the application received the message, the SDK released it or it expired
         self._tell_message("settle", handed, seen, outcome=event.outcome.value, unit=_unit_name(event.unit))
         if event.unit is None:
             self._forget(key)

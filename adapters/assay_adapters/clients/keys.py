@@ -41,7 +41,7 @@ def key_in_encoded(encoded: bytes) -> str:
     """Return the kit's id at the beginning of the body of an encoded AMQP message; empty if the kit did not write it.
 
     Args:
-        encoded: The message without properties, or the beginning of it.
+        encoded: An encoded message without properties, or its first octets.
     """
     for begins in _DATA_BEGINS:
         _, found, body = encoded.partition(begins)

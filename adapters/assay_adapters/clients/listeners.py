@@ -21,7 +21,7 @@ class ScriptedListener(Generic[T]):
     """A listener that carries out a script in each callback.
 
     A callback can have these steps, in this order: wait, acknowledge, commit, roll back, set the listener on its
-    consumer again, close the consumer, raise an exception.  The script says which steps a callback has.
+    consumer again, close the consumer, raise an exception. The script says which steps a callback has.
 
     Args:
         script: The script.
@@ -57,8 +57,8 @@ class ScriptedListener(Generic[T]):
     def __call__(self, messages: Sequence[T]) -> None:
         """Carry out the script for one callback.
 
-        A failing callback raises the exception after it has waited, acknowledged and closed its consumer, if the script
-        says so; it omits all other steps.
+        A failing callback waits, acknowledges and closes its consumer as the script says, and then raises the
+        exception. It omits all other steps: commit, rollback and setting the listener again.
 
         Args:
             messages: The messages of the callback: one, or a batch.

@@ -42,7 +42,7 @@ from assay_sdk.time import Runner
 _BACKOFF = Backoff(give_up_ms=180_000)
 """The waits between attempts to reconnect.
 
-The client gives up after three times the duration of a slow restart, so that the run can continue.
+The client gives up after 180 s, three times the duration of a slow restart, so that the run can continue.
 """
 _SOURCE = Source("The MQ Light face of our SDK has this capability.", "sdk/assay_sdk/faces/mqlight/client.py")
 
@@ -139,7 +139,7 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription: receives messages in a receive call, with a listener, or in advance up to its credit.
+    """A consumer of one subscription, which gets messages in receive calls, with a listener, or in advance by credit.
 
     Args:
         port: The client's subscription.
@@ -221,7 +221,7 @@ def _no_unit() -> None:
 
 
 class LightSession:
-    """An MQ Light client as a session of the port, with a default for the confirmation of messages."""
+    """An MQ Light client as a session of the port, with a default for ``auto_confirm``."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
         self._port = port
@@ -315,7 +315,7 @@ class LightSession:
         return _unsupported("temporary queues")
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
-        """End a subscription at once, whatever its time to live.
+        """End a subscription at once, even if its time to live is not over.
 
         Args:
             name: The name of a subscription of this session.
@@ -405,7 +405,8 @@ class MqlightClient(FaceClient):
 
         Args:
             to: The broker's endpoint.
-            client_id: The client id, whose hyphens become underscores because MQ Light does not allow them.
+            client_id: The client id; None to let the client choose one. MQ Light allows no hyphens, so each hyphen
+                becomes an underscore.
             login: The user and password; None for the endpoint's login.
             checks: No effect, because the MQ Light face has no checks that could be switched off.
         """

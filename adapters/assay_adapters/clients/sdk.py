@@ -91,7 +91,7 @@ class SdkSession:
         self._checked = checked
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[SdkProducer]:
-        """Make a producer; with None for `to`, each send names its destination."""
+        """Make a producer; with None for `to`, each send names its destination. Refuse a `qos` other than None."""
         if qos is not None:
             return self._unsupported("quality of service: only the MQ Light face has it")
         return self._named(lambda: SdkProducer(self._make_producer(to), self._teller))
@@ -237,7 +237,7 @@ class SdkConnection:
         return context
 
     def _close(self) -> None:
-        # The simplified face closes its connection when the application closes the last context (JMS 2.0, 5.2.3).
+        # The simplified face closes its connection when the application closes the last context (JMS 2.0, 6.1.8).
         for context in self._contexts:
             context.close()
         self._port.close()
@@ -272,7 +272,10 @@ class FaceClient:
         self._observers.append(observer)
 
     def _next_connection(self) -> tuple[str, str | None, FrameRecording]:
-        """Return a name for a new connection, the prefix of its message ids, and the recording of its frames."""
+        """Return a name for a new connection, the prefix of its message ids, and the recording of its frames.
+
+        The observers learn of the recording in an event ``frames``.
+        """
         name = f"{self._face}-{next(self._connections)}"
         recording = FrameRecording()
         self._tell(ClientEvent(what="frames", actor=name, frames=lambda: kept_frames(recording)))

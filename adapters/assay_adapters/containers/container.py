@@ -257,12 +257,12 @@ class Container:
         """Create and start the container, and wait until the broker answers. After an error the container is removed.
 
         Args:
-            owner_pid: The id of the container's owner; `sweep` removes the container after this process has ended. None
-            for the calling process.
+            owner_pid: The id of the process that owns the container; None for the calling process. `sweep` removes the
+                container after its owner has ended.
 
         Raises:
-            BackendError: The container cannot be started, or the broker ended before it answered; then the error
-                shows its last log lines.
+            BackendError: The container cannot be started, or the broker ended or did not answer in time. If the
+                container ran, the error shows the last lines of the broker's log.
         """
         import docker.errors
         from testcontainers.core.config import testcontainers_config

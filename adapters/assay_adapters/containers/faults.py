@@ -1,4 +1,4 @@
-"""Lets faults kill, stop, suspend and restart a broker in a container (`assay_adapters.faults.proxied`)."""
+"""A broker in a container that faults (`assay_adapters.faults.proxied`) can kill, stop, suspend and restart."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ports of the loopback address for brokers and proxies, each of which keeps its port over a restart.
 
-While a broker is down or a proxy is shut, any program could take its port.  So the kit holds the port with a socket
-that is bound to the port and never listens.  Other processes of the kit then cannot choose the port.  The broker can
+While a broker is down or a proxy is shut, any program could take its port. So the kit holds the port with a socket
+that is bound to the port and never listens. Other processes of the kit then cannot choose the port. The broker can
 still listen on the port, because both sockets allow the reuse of the address (SO_REUSEADDR).
 """
 

@@ -1,4 +1,4 @@
-"""Removal of the kit's containers whose process has ended; each process does this before it starts a container."""
+"""Removal of the kit's containers whose owner has ended; each process does this before it starts a container."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _is_abandoned(label: str) -> bool:
 
 
 def sweep_quietly() -> None:
-    """Remove the kit's containers whose process has ended; ignore errors, because the next start tries again."""
+    """Remove the kit's containers whose owner has ended; ignore errors, because the next start tries again."""
     with suppress(BackendError):
         sweep()
 

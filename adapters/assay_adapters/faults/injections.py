@@ -1,4 +1,4 @@
-"""An injected fault in two steps: the broker goes down, and comes back.
+"""An injected fault in two steps: the first causes the fault, such as a kill; the second ends it, such as a new start.
 
 The first step runs on the thread that detects the trigger, so this thread does nothing else before the fault. The
 second step runs on a thread of its own, so the first thread need not wait for it.
@@ -23,10 +23,10 @@ class HalvesInjection:
 
     Args:
         runner: The runner that waits and has the clock.
-        down: Ends the broker or its connections. Returns the time at which the fault began, in nanoseconds of the
-            runner's monotonic clock; None if the fault began with the call.
-        heal: Brings the broker back, and waits until it answers.
-        lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
+        down: The first step, such as to end the broker or its connections. Returns the time at which the fault began,
+            in nanoseconds of the runner's monotonic clock; None if the fault began with the call.
+        heal: The second step, such as to start the broker again and wait until it answers.
+        lasts: Whether the second step waits for a call of the method `heal`; otherwise it follows the first at once.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class HalvesInjection:
         self._error: Exception | None = None
 
     def fire(self) -> None:
-        """Cause the fault, and wait until the broker is down; further calls do nothing."""
+        """Carry out the first step, and start the second unless the fault lasts; further calls do nothing."""
         with self._firing:
             if self._begin_ns is not None:
                 return
@@ -61,11 +61,12 @@ class HalvesInjection:
         """Wait until the fault is over.
 
         Returns:
-            Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
+            The fault's begin and end, in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did
+            not occur.
 
         Raises:
-            BackendError: The broker did not go down, or did not come back, and the kit or the machine may be at fault.
-            NoReturnError: The broker itself failed to end in order or to come back.
+            BackendError: The broker did not end or did not start again, and the kit or the machine may be the cause.
+            NoReturnError: The broker itself failed to shut down normally or to start again.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _TRIGGER_LIMIT_NS
         if not self._runner.run_until(lambda: self._begin_ns is not None, deadline_ns):

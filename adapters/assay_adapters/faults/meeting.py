@@ -132,7 +132,7 @@ class Meeting:
         """Enter the meeting as soon as the broker is up, and return the broker's container.
 
         Args:
-            start: Starts a container, if none has been started; other processes wait meanwhile.
+            start: Starts a container, if the meeting has none; other processes wait meanwhile.
             remove: Removes the container of a broker that failed.
 
         Raises:
@@ -275,7 +275,7 @@ class Meeting:
     def _changed(self) -> Generator[_State]:
         """Lock the file, and give the state to a ``with`` block.
 
-        At most once in `_LOOK_NS`, this first removes members that have died.  At the block's end, it writes the state
+        At most once in `_LOOK_NS`, this first removes members that have died. At the block's end, it writes the state
         to the file if the state has changed.
         """
         with self._file.open("a+b") as file:

@@ -87,8 +87,8 @@ class ProxiedFaults:
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
         history: Gets a note of each fault; None for no notes.
-        gather: Waits until all scenarios that use the broker ask for the fault.  `inject` calls it before a fault that
-            ends the broker, unless `meet` has called it already.  None if only one scenario uses the broker.
+        gather: Waits until all scenarios that use the broker ask for the fault. `inject` calls it before a fault that
+            ends the broker, unless `meet` has called it already. None if only one scenario uses the broker.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class ProxiedFaults:
         self._proxy.open()
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
-        """Prepare a fault, which happens when its `fire` is called; return `Unsupported` for an unknown kind."""
+        """Prepare a fault, which happens when its `fire` is called; return `Unsupported` if the kit cannot cause it."""
         match fault:
             case Kill():
                 return HalvesInjection(self._runner, self._kill, self.start)

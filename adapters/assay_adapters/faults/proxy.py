@@ -1,7 +1,8 @@
 """A TCP proxy between clients and a broker, for faults of connections.
 
-The proxy can cut connections, and stop one direction of all connections (half-open connections). It also causes faults
-at an instant of the protocol: before or after the broker's answer to a message, or when a consumer receives a message.
+The proxy can cut connections, delay their data, and stop one direction of all connections (half-open connections). It
+also causes faults at an instant of the protocol: before or after the broker's answer to a message, or when a consumer
+receives a message.
 
 The proxy reads AMQP 1.0 frames and changes nothing in them; it passes other protocols on unread. One asyncio loop on
 its own thread does all the work. Any other thread may call the methods.
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 16
 _AMQP = b"AMQP"
-"""The first octets of both directions (AMQP 1.0, 2.2)."""
+"""The octets with which each direction of an AMQP connection begins (AMQP 1.0, 2.2)."""
 _TLS_HEADER = b"AMQP\x02"
 """The protocol header of AMQP's TLS layer (AMQP 1.0, 5.2), after which all octets are encrypted."""
 _STOP_LIMIT_S = 10
@@ -169,7 +170,7 @@ class Proxy:
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def slow(self, latency_ms: int) -> None:
-        """Hold back each piece of data for some time, in milliseconds, in both directions; 0 for no time."""
+        """Delay each piece of data in both directions by `latency_ms` milliseconds; 0 ends the delay."""
         self._do(self._set_latency(latency_ms / 1_000))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
@@ -335,7 +336,8 @@ class Proxy:
         """Pass complete frames on, and cause the faults that wait for them.
 
         Returns:
-            False if the octets are not AMQP frames; then the proxy passes all later octets on unread.
+            False if the octets are not AMQP frames, or if TLS begins after them; then the proxy passes all later octets
+            on unread.
         """
         try:
             for frame in splitter.feed(octets):

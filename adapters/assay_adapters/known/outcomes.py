@@ -38,9 +38,10 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         reference: The broker's documentation, source file or issue that supports the reason.
         owner: The person who maintains the entry.
         expires: The first day on which a run reports the entry as expired.
-        sometimes: How often the scenario had this verdict, such as ``1 of 3``, and passed otherwise; empty for always.
+        sometimes: The frequency of this verdict, such as ``1 of 3``; in the other runs, the scenario passed. Empty if
+            the scenario always has this verdict.
         tracker: The URL of the issue in the product's tracker; empty without an issue.
-        own_broker: Whether the scenario runs on a broker of its own, because it can stop the product.
+        own_broker: Whether the scenario runs on a broker of its own, because the scenario can stop the broker.
     """
 
     scenario: str

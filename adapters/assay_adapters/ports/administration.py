@@ -25,7 +25,13 @@ class ObjectKind(StrEnum):
 
 
 class Define(Struct, frozen=True, tag=True):
-    """Change: define an object."""
+    """Change: define an object.
+
+    Args:
+        kind: The object's kind.
+        name: The object's name.
+        attributes: The attributes by MQSC's names (``MAXDEPTH`` ...); the broker's defaults apply to the others.
+    """
 
     kind: ObjectKind
     name: str
@@ -33,7 +39,13 @@ class Define(Struct, frozen=True, tag=True):
 
 
 class Alter(Struct, frozen=True, tag=True):
-    """Change: alter an object's attributes."""
+    """Change: alter an object's attributes.
+
+    Args:
+        kind: The object's kind.
+        name: The object's name.
+        attributes: The new values by MQSC's names; other attributes keep their values.
+    """
 
     kind: ObjectKind
     name: str
@@ -41,7 +53,7 @@ class Alter(Struct, frozen=True, tag=True):
 
 
 class Delete(Struct, frozen=True, tag=True):
-    """Change: delete an object."""
+    """Change: delete an object; a queue is deleted with its messages."""
 
     kind: ObjectKind
     name: str
@@ -86,7 +98,7 @@ QUEUE_MANAGER = "queue manager"
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Change: start the queue manager that the call names as its `member`; a running queue manager keeps running.
+    """Change: start the queue manager that `Admin.execute` names as `member`; a running queue manager keeps running.
 
     Args:
         what: The kind of component to start: `QUEUE_MANAGER`.
@@ -96,7 +108,7 @@ class Start(Struct, frozen=True, tag=True):
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Change: stop the queue manager that the call names as its `member`; it stays stopped until `Start`.
+    """Change: stop the queue manager that `Admin.execute` names as `member`; it stays stopped until `Start`.
 
     Args:
         what: The kind of component to stop: `QUEUE_MANAGER`.

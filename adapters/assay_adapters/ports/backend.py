@@ -32,7 +32,7 @@ class SharedFaultError(BackendError):
 
 
 class NoReturnError(RuntimeError):
-    """Error: by its own fault, a broker does not shut down normally or does not start again on its own files.
+    """Error: a broker itself fails to shut down normally, or to start again on its own files.
 
     A backend raises this error only after it has excluded the kit and the machine as the cause.
     """
@@ -160,11 +160,11 @@ class Whose(Enum):
     """The owner of a broker that has stopped answering; the scenario's outcome depends on the owner."""
 
     USER = auto()
-    """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""
+    """The kit cannot start the broker again, for example because it is the user's. The scenario is in error."""
     SHARED = auto()
-    """The kit has started the broker again.  Any scenario that used it may be the cause, so the kit repeats each."""
+    """The kit has started the broker again. Any scenario that used it may be the cause, so the kit repeats each."""
     SCENARIO = auto()
-    """Only this scenario used the broker.  The scenario is inconclusive, unless it fails."""
+    """Only this scenario used the broker. The scenario is inconclusive, unless it fails."""
 
 
 class Silence(Struct, frozen=True):
@@ -181,7 +181,7 @@ class Silence(Struct, frozen=True):
 
 @runtime_checkable
 class Reviving(Protocol):
-    """An instance of a broker that the kit has started, and can start again if it does not answer any more.
+    """An instance whose broker the kit has started, and can start again if the broker stops answering.
 
     A class of instances may have the method `revive` in addition to the methods of `Instance`.
     """
@@ -204,7 +204,7 @@ class FaultSharing(StrEnum):
     NONE = "none"
     """Each scenario has an instance of its own."""
     IN_TURN = "in turn"
-    """Scenarios with faults use one instance, one after the other, because a broker takes long to start."""
+    """In each process, scenarios with faults use one instance one after the other, because a broker starts slowly."""
     TOGETHER = "together"
     """As IN_TURN, but scenarios with the same shared fault (`Needs.shared_fault`) use one instance at the same time."""
 

@@ -23,9 +23,11 @@ class Needs(Struct, frozen=True, kw_only=True):
         platform: The platform of the queue managers.
         level: The command level of the queue managers.
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
-        own_instance: Whether no other scenario may use the instance, except to share the fault; True with any fault.
+        own_instance: Whether the scenario needs an instance of its own; True with any fault. Scenarios with the same
+            `shared_fault` may still share one instance.
         shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
-            if the scenario needs no such fault, or if something besides the fault requires its own instance.
+            if the scenario needs no such fault, if its steps do not permit to share the fault, or if it needs an
+            instance of its own for another reason.
     """
 
     capabilities: frozenset[Capability] = frozenset()

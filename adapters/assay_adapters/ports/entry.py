@@ -34,8 +34,8 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for no filter.
         variant: The name of a tolerated variant of the reference broker; None for the broker without a variant.
         shared: The endpoint of an instance that another process of the run has started; None to start a new one.
-        meetings: The folder in which scenarios of several processes meet for a fault that they share; the backend
-            makes it, and removes it when it closes; None if scenarios cannot share faults.
+        meetings: The folder in which scenarios of several processes meet for a fault that they share. The backend makes
+            the folder, and removes it in `Backend.close`. None if scenarios cannot share faults.
         file: The file after the colon of the backend's name; None for a backend that takes none.
     """
 
@@ -59,7 +59,8 @@ class BackendEntry(Struct, frozen=True):
         has_variants: Whether the backend supports `BackendOptions.variant`.
         known: The files of the backend's known outcomes (docs/known-outcomes.md); two backends may share a file.
         takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
-        known_of: Returns the file of known outcomes that the file after the colon names; None if it names none.
+        known_of: Returns the file of known outcomes that the file after the colon names, or None if that file names
+            none.
         not_run_here: For ``assay backends``, a sentence that tells the user that the backend's authors have never run
             its broker; empty if they have. The environment of the backend's instances has the same sentence
             (`NOT_RUN_HERE`).

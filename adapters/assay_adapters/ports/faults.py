@@ -72,7 +72,7 @@ class WorkerDies(Struct, frozen=True, tag=True):
 
 
 class BlockWrite(Struct, frozen=True, tag=True):
-    """Fault: hold back all writes of records for a queue until `Injection.heal`.
+    """Fault: hold back the next write with a message for a queue, and all later writes, until `Injection.heal`.
 
     Args:
         queue: The queue's name in an administrator's commands.
@@ -128,11 +128,12 @@ class Injection(Protocol):
         """Wait until the fault is over.
 
         Returns:
-            Begin and end in nanoseconds of the instance's monotonic clock; `Unsupported` if the trigger did not occur.
+            The fault's begin and end, in nanoseconds of the instance's monotonic clock; `Unsupported` if the trigger
+            did not occur.
 
         Raises:
-            BackendError: The broker did not go down, or did not come back, and the kit or the machine may be at fault.
-            NoReturnError: The broker itself failed to end in order or to come back.
+            BackendError: The broker did not end or did not start again, and the kit or the machine may be the cause.
+            NoReturnError: The broker itself failed to shut down normally or to start again.
         """
         ...
 

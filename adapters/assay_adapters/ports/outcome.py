@@ -1,4 +1,4 @@
-"""The result of a call of a port: a value or a refusal. A port raises no exception for a peer's refusal."""
+"""The result of a call of a port: a value or a refusal. A refusal by the client or broker is no exception."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Outcome = Ok[T_co] | Refused
 def is_the_clients(error: Exception) -> bool:
     """Return whether code of the SDK raised an exception.
 
-    The SDK's runners do not count, because they also raise the exceptions of other parts' jobs.
+    The SDK's runners do not count as its code, because they also raise again what a job of another part has raised.
     """
     *_, (innermost, _line) = walk_tb(error.__traceback__)
     module = str(innermost.f_globals.get("__name__", ""))

@@ -1,6 +1,7 @@
 """The log of a broker, and its past: the starts, ends and faults of the broker so far.
 
-A run reads log and past only after a scenario that failed, was in error or inconclusive. No verdict depends on them.
+A run reads the log and the past only after a scenario that failed, had an error or was inconclusive. No verdict
+depends on them.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Trace(Protocol):
 
     @property
     def name(self) -> str:
-        """The container or process, such as ``container 3f2a of assay/artemis:2.56.0``."""
+        """The name of the container or process, such as ``container 3f2a of assay/artemis:2.56.0``."""
         ...
 
     def past(self) -> tuple[Deed, ...]:
@@ -56,7 +57,7 @@ class Trace(Protocol):
 
 @runtime_checkable
 class Traced(Protocol):
-    """An instance that has the log or the past of its broker.
+    """An instance that can show the log or the past of its broker.
 
     A class of instances may have the property `trace` in addition to the members of `Instance`.
     """

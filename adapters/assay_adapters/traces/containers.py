@@ -17,11 +17,13 @@ from assay_adapters.traces.lines import few, safe, time_in
 READ_LIMIT = 5_000
 """The number of lines that are read from the end of a log."""
 _RESTARTED_NS = 10 * 10**9
-"""A container whose start is later than this after its creation was started again; in nanoseconds."""
+"""If a container's start is at least this time after its creation, it was started again; in nanoseconds."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]
-"""A function that returns a container, given a client of Docker; None if the container does not exist."""
+"""A function that takes a client of Docker, and returns a container. If no such container exists, it returns None or
+raises an error of Docker.
+"""
 
 
 def at_port(port: int) -> Find:
@@ -53,7 +55,7 @@ class ContainerTrace:
 
     Args:
         find: Finds the container.
-        history: The container's past; None if another process has started the container, so that only Docker knows it.
+        history: The container's past; None if this process has no record of it, so that `past` asks Docker.
         secrets: Passwords that the log may contain.
     """
 

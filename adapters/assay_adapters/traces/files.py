@@ -25,7 +25,7 @@ class FileTrace:
         name: The broker's process in words.
         path: The log file; None if the kit has no log file of the broker, as for a broker on another machine. The
             story of a scenario then has a sentence in the place of the log.
-        history: The broker's past; None if another process of the run has started the broker.
+        history: The broker's past; None if this process has no record of it, such as for a shared broker.
         secrets: Passwords that the log may contain.
     """
 

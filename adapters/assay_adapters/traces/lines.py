@@ -29,7 +29,7 @@ _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
 """Sequences that set colours and styles of a terminal."""
 _READ = 4 * LONGEST
-"""The length to which `safe` first cuts a line; above `LONGEST`, because the hiding of passwords shortens the line."""
+"""The length to which `safe` first cuts a line; above `LONGEST`, because hiding a password can shorten the line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _HEAD = 1_000
 """How many characters at a line's beginning are searched for its time; in JSON, the time may not come first."""

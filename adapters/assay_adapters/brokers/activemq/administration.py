@@ -82,7 +82,7 @@ class ActiveMqAdministrator(Administrator):
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
-        """Return the MBeans of all subscriptions to a topic, including inactive durable subscriptions."""
+        """Return the names of the MBeans of all subscriptions to a topic, including inactive durable subscriptions."""
         pattern = f"{_BROKER},destinationType=Topic,destinationName={topic},endpoint=Consumer,*"
         return self._mbeans.jolokia.search(pattern)
 

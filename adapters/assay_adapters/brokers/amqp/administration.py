@@ -47,7 +47,7 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 class Administrator:
     """The operations that products offer to an administrator; a product's subclass overrides those it has.
 
-    Each method returns the product's refusal if the product refuses the operation.
+    Each method returns a refusal if the product does not have the operation, or refuses it.
     """
 
     def define(self, queue: str) -> Outcome[None]:
@@ -242,7 +242,7 @@ class ProductAdmin:
         return depth if isinstance(depth, Refused) else Ok({"QUEUE": name, "CURDEPTH": depth.value})
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return each subscription to a topic, with its name as ``SUB`` and also as ``DEST``, the name of its queue."""
+        """Return each subscription to a topic; ``SUB`` and ``DEST`` are both the name of the subscription's queue."""
         del member
         found = self._administrator.subscriptions(topic)
         if isinstance(found, Refused):
@@ -256,7 +256,7 @@ class ProductAdmin:
         return self._lack(Capability.ADMIN)
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Return a queue's messages, as far as the product shows them."""
+        """Return the messages of a queue, or of a subscription whose name `subscriptions` has returned."""
         del member
         if queue in self._subscriptions:
             return self._administrator.browse_subscription(queue)

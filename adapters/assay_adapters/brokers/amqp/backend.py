@@ -6,7 +6,8 @@ proxy:
 - Scenarios that only cut connections use the shared instance.
 - Scenarios that share a restart use a second instance at the same time, and scenarios that share a kill a third one
   (`Needs.shared_fault`, `assay_adapters.faults.meeting`).
-- All other scenarios with faults use one more instance, one after the other.
+- All other scenarios with faults, and scenarios that need an instance of their own, use one more instance in each
+  process, one after the other.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _ANSWER_LIMIT_NS = 5 * 10**9
 _PROTOCOLS: Mapping[str, str] = {"amqp": "AMQP 1.0", "stomp": "STOMP 1.2"}
 """The names of the protocols in reports."""
 _DRIVERS: Mapping[str, tuple[str, ...]] = {"amqp": ("proton",), "stomp": ()}
-"""The package that the driver of each protocol needs."""
+"""The packages that the driver of each protocol needs."""
 _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
 
@@ -115,7 +116,8 @@ class ProductBackend(AmqpBackend):
         shared: The endpoint of a shared instance that another process has started; None to start one.
         wire: A filter between the SDK's engine and its driver; None for no filter.
         runner: The I/O loop; None for the loop that this process's connections share.
-        meetings: The folder in which scenarios of several processes meet for a shared fault; None for no such faults.
+        meetings: The folder in which scenarios of several processes meet for a shared fault; None if scenarios cannot
+            share faults.
     """
 
     fault_sharing = FaultSharing.TOGETHER
@@ -138,7 +140,7 @@ class ProductBackend(AmqpBackend):
         self._product = product
         self._image: str | None = None
         self._opened: Opened | None = None
-        """How a container of the product introduced itself; None before one has started in this process."""
+        """The broker's answer to a connection at its last start; None before this process has started a container."""
         self._shared: Container | None = None
         self._own: OwnPlace | None = None
         self._cut: SharedPlace | None = None
@@ -185,7 +187,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance; for a scenario with faults, the instance by the list at the top of this module.
+        """Return the shared instance, or for a scenario with faults the instance from the list at this module's top.
 
         Raises:
             BackendError: The instance cannot be started.
@@ -244,7 +246,7 @@ class ProductBackend(AmqpBackend):
                 self._shared = self._container()
                 try:
                     self._shared.start()
-                except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
+                except BaseException:  # after Ctrl-C, too, `start` leaves no container; the next call starts another
                     self._shared = None
                     raise
             endpoint = self._endpoint(self._shared.port, self._shared.admin_port)

@@ -22,7 +22,7 @@ class QueuesOnUse:
         self._known: set[Address] = set()
 
     def wants(self, address: Address) -> bool:
-        """Return whether the address is a queue that is not known to exist."""
+        """Return True for a queue, unless the kit knows that the queue exists."""
         return address.kind is AddressKind.QUEUE and address not in self._known
 
     def create(self, address: Address) -> Refused | None:

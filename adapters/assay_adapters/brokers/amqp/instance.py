@@ -1,4 +1,4 @@
-"""A running product: shared by many scenarios, or for scenarios with faults."""
+"""The instance of a product that one scenario uses; the broker behind the instance may be shared."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         driver: The driver, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         port: The published port of the product's container; None if it is unknown.
-        faults: The faults that a scenario can cause; None for a shared instance.
-        history: The kit's actions on the broker, such as kills; None for a shared instance.
-        leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
+        faults: The faults that the scenario can cause; None if it can cause none.
+        history: The kit's actions on the broker, such as kills; None for a scenario without faults.
+        leave: Called by `close` to leave the meeting of the scenarios that share a fault; None without a meeting.
         silence: Checks the broker, and returns a `Silence` if the broker has stopped answering. Without this function,
             `revive` checks nothing.
     """

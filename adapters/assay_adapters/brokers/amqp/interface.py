@@ -42,5 +42,8 @@ class Interface(Protocol):
         ...
 
     def answers(self, at: Endpoint) -> bool:
-        """Return whether a broker has started completely; its AMQP port answers already, perhaps too early."""
+        """Return whether a broker has started completely.
+
+        The kit asks when the broker's AMQP port answers, because some brokers open this port before they are ready.
+        """
         ...

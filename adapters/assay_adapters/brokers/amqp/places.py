@@ -20,8 +20,11 @@ class OwnPlace:
     """A container that the scenarios of one process use one after the other.
 
     Args:
-        container: The container, not started yet.
+        container: The container, which the constructor starts.
         runner: The runner that waits for triggers.
+
+    Raises:
+        BackendError: The broker cannot be started.
     """
 
     def __init__(self, container: Container, runner: Runner) -> None:
@@ -55,8 +58,8 @@ class JointPlace:
     Args:
         file: The file of the meeting.
         container: Makes a container that is not started yet.
-        owner_pid: The id of the container's owner: a later process removes the container after the owner has ended.
-            None for this process.
+        owner_pid: The id of the process that owns the container; None for this process. After the owner has ended,
+            other processes remove the container.
         runner: The runner that waits.
     """
 
@@ -87,7 +90,7 @@ class JointPlace:
                 self._proxy = Proxy(place.port)
                 self._proxy.start()
             self._proxy.broker = place.port
-            self._proxy.open()  # a fault that failed may have left it shut
+            self._proxy.open()  # a failed fault may have left the proxy closed
         except BaseException:  # Ctrl-C, too: the meeting's other scenarios would wait for this one
             self.meeting.leave()
             raise
@@ -104,7 +107,7 @@ class JointPlace:
         self.meeting.gather()
 
     def close(self) -> None:
-        """Leave the meeting and close the proxy; remove the container if no other process owns or uses it."""
+        """Leave the meeting and close the proxy; remove the container if this process has started and owns it."""
         self.meeting.leave()
         if self._proxy is not None:
             self._proxy.close()

@@ -49,8 +49,9 @@ class Product(Struct, frozen=True, kw_only=True):
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
         protocol: The protocol of the clients.
-        conventions: Rules that an AMQP client must follow and that the product does not send when a connection opens.
-        stomp: The conventions of a STOMP client; with None the driver chooses them by the product's CONNECTED.
+        conventions: The product's rules for AMQP clients, as far as the broker does not send them when a connection
+            opens.
+        stomp: The conventions of a STOMP client; with None the driver chooses them by the product's CONNECTED frame.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.
@@ -59,7 +60,7 @@ class Product(Struct, frozen=True, kw_only=True):
         management: The interface for administrators; None if the kit has no administrator for the product.
         defines_queues: Whether the administrator creates each queue before a client uses it.
         licence: The licence that the user must accept; None if there is none to accept.
-        source_of_images: The way to get an image, for the user; empty for images/build.
+        source_of_images: The advice for a user without an image; empty if images/build makes the image.
         not_run_here: A sentence that tells the user that the kit's authors never ran the product; empty if they did.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
@@ -96,7 +97,7 @@ class Product(Struct, frozen=True, kw_only=True):
 
     @property
     def faces(self) -> Faces:
-        """The faces of the SDK that the clients use; MQ Light has AMQP only."""
+        """The faces of the SDK that the clients use; MQ Light exists over AMQP only."""
         return ALL_FACES if self.protocol == "amqp" else JMS_FACES
 
     def wanted_images(self) -> tuple[str, ...]:
@@ -106,7 +107,7 @@ class Product(Struct, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The environment variables of the container, with the accepted licence."""
+        """The environment variables of the container, including the one that states the accepted licence."""
         if self.licence is None:
             return self.environment
         return {**self.environment, self.licence.setting: self.licence.value}
@@ -118,7 +119,7 @@ class Product(Struct, frozen=True, kw_only=True):
         return f"{source}, or name another one in {self.image_variable}"
 
     def admin_of(self, at: Endpoint | None) -> Admin | None:
-        """Return the administrator of the broker at an administrator's endpoint; None if there is no such endpoint."""
+        """Return the administrator of the broker at an endpoint; None without an endpoint or without `management`."""
         if self.management is None or at is None:
             return None
         return self.management.admin(self.title, at, self.capabilities, self.lacks)

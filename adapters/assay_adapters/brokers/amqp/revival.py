@@ -1,10 +1,10 @@
 """Check after each scenario whether a product's broker still answers, and start it again if it does not.
 
 A broker may stop answering by itself: Broker-J does so if a subscriber closes its link at the moment of a commit
-(`docs/findings.md`).  Without a new start, all later scenarios on this broker would fail or time out.
+(`docs/findings.md`). Without a new start, all later scenarios on this broker would fail or time out.
 
-The processes of a run share one broker.  A process that starts the broker again locks a file with a count, and adds 1
-to the count before the start and 1 after it.  So the count grows during every scenario that overlaps such a start.
+The processes of a run share one broker. A process that starts the broker again locks a file with a count, and adds 1
+to the count before the start and 1 after it. So the count grows during every scenario that overlaps such a start.
 This table decides, for a scenario that has ended:
 
 =========================================  =================================  ====================================
@@ -35,7 +35,7 @@ from assay_adapters.ports.backend import Silence, Whose
 from assay_sdk.time import Runner
 
 ANSWER_LIMIT_NS = 30 * 10**9
-"""How long a broker may take for an answer, in nanoseconds.  On a busy machine, Artemis has taken 24 s."""
+"""How long a broker may take for an answer, in nanoseconds. On a busy machine, Artemis has taken 24 s."""
 _POLL_NS = 500_000_000
 
 
@@ -43,8 +43,8 @@ def is_silent(answers: Callable[[], bool], runner: Runner) -> bool:
     """Return whether a broker does not answer within `ANSWER_LIMIT_NS`.
 
     Args:
-        answers: Returns whether the broker answers, within a few seconds.
-        runner: The runner that waits between two questions.
+        answers: Returns within a few seconds whether the broker answers.
+        runner: The runner that waits between two calls of `answers`.
     """
     deadline_ns = runner.clock.monotonic_ns() + ANSWER_LIMIT_NS
     while not answers():
@@ -60,8 +60,8 @@ class SharedBroker:
 
     Args:
         title: The product's name, for messages.
-        counter: The file that counts: it has one byte for each begin and each end of a new start.
-        answers: Returns whether the broker answers, within a few seconds.
+        counter: The file with the count: it has one byte for each begin and each end of a new start.
+        answers: Returns within a few seconds whether the broker answers.
         container: Returns the broker's container.
         runner: The runner that waits.
     """

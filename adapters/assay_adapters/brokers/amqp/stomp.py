@@ -46,14 +46,14 @@ def over_stomp(
 ) -> Product:
     """Return a product with clients over STOMP instead of AMQP.
 
-    The result has the product's container, administrator, and the capabilities that the kit gives. Like the backend
-    `reference-server+stomp`, the result claims no profile.
+    The result keeps the product's container, its administrator, and the capabilities that the kit gives. Like the
+    backend `reference-server+stomp`, the result claims no profile.
 
     Args:
         product: The product over AMQP.
         conventions: The product's choices in the points that STOMP leaves to brokers.
-        has: The capabilities of the product's STOMP, each with its source.
-        lacks: The capabilities that only the product's STOMP lacks, each with the reason.
+        has: The product's capabilities over STOMP, each with its source.
+        lacks: The capabilities that this product lacks over STOMP, each with the reason.
     """
     # An administrator's capabilities do not depend on the protocol of the clients.
     missing = {**product.lacks, **_lacks_of(product.title), **lacks}

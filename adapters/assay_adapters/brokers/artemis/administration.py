@@ -96,7 +96,7 @@ class ArtemisAdministrator(Administrator):
         return Ok(depth)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return a queue's messages, without their bodies; delivered messages that are not settled are missing."""
+        """Return a queue's messages without their bodies, except messages that are delivered and not settled."""
         shown = self._mbeans.browse(queue, _Shown)
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 

@@ -53,7 +53,7 @@ class BrokerJAdministrator(Administrator):
     """The operations of Broker-J.
 
     Args:
-        rest: The objects of the broker.
+        rest: The client of the broker's REST interface.
     """
 
     def __init__(self, rest: Rest) -> None:
@@ -89,7 +89,7 @@ class BrokerJAdministrator(Administrator):
         return self._rest.change("POST", _queue(queue), limited)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue, also those that are delivered and not settled, without their bodies."""
+        """Return a queue's messages without their bodies, including messages that are delivered and not settled."""
         shown = self._shown(queue)
         if not isinstance(shown, Refused):
             return Ok(tuple(self._raw(queue, one) for one in shown.value))

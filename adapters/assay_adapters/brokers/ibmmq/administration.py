@@ -30,7 +30,7 @@ class IbmMqAdmin(RestAdmin):
 
     Args:
         rest: The REST interface with the login of an administrator.
-        messaging: The messages, with the login of an application.
+        messaging: The client for messages, with the login of an application.
         lacks: The missing capabilities, each with the reason.
     """
 
@@ -63,7 +63,10 @@ class IbmMqAdmin(RestAdmin):
         return self._lack(Capability.XA)
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages of a queue; refuse if the interface does not show all messages that the queue counts."""
+        """Return the messages of a queue, none if it does not exist.
+
+        Refuse if the REST interface shows another number of messages than the queue's CURDEPTH.
+        """
         del member
         browsed = self._messaging.browse(queue)
         if isinstance(browsed, Refused):

@@ -70,7 +70,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
+        """Return an object's attributes; each of the kinds queue, alias and model finds a queue of any type."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
@@ -90,7 +90,7 @@ class RestAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all subscriptions to a topic string, in the order of their creation."""
+        """Return all subscriptions to a topic string, in the broker's order; the reference broker sorts by name."""
         del member
         return self.all(
             Command(

@@ -1,9 +1,9 @@
 """A client of IBM MQ's REST interface: MQSC commands in JSON, and messages.
 
-Two requests are extensions of the reference broker; other products refuse them as unknown parameters:
+Some parameters are extensions of the reference broker, and other products refuse them as unknown:
 
-- the list of messages with all details;
-- the display of a queue that does not exist yet, with the attributes that it would get on its first use.
+- ``detail``, for messages with all details in a list or in the answer to a get;
+- ``onUse``, to display a queue that does not exist yet, with the attributes that it would get on its first use.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class MqRest:
     """The REST interface of one queue manager.
 
     Args:
-        port: Returns the port at which the REST interface listens now.
         host: The interface's address.
+        port: Returns the port at which the REST interface listens now.
         queue_manager: The queue manager's name.
         login: The user and password; None for requests without a login.
         tls: The settings of TLS; None for requests without TLS.
@@ -145,7 +145,7 @@ class MqRest:
         )
 
     def messages(self, queue: str) -> Outcome[tuple[WholeMessage, ...]]:
-        """Return all messages of a queue."""
+        """Return all messages of a queue; refuse if the server lists only some of them in one answer."""
         answered = self.ask("GET", f"{self.queue(queue)}/messagelist?detail=full", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
@@ -156,7 +156,7 @@ class MqRest:
         return Ok(listed.messages)
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
-        """Get the first message with a correlation id from a queue; None if the queue has no such message."""
+        """Remove and return the first message with a correlation id; None if the queue has no such message."""
         query = urlencode({"correlationId": f"ID:{correlation_id.hex().upper()}", "detail": "full"})
         answered = self.ask("DELETE", f"{self.queue(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):
@@ -177,7 +177,7 @@ class MqRest:
         return answered if isinstance(answered, Refused) else Ok(None)
 
     def queue(self, queue: str) -> str:
-        """Return the path of a queue, after the API's version."""
+        """Return the part of a queue's path that follows the API's version."""
         return f"messaging/qmgr/{quote(self._queue_manager, safe='')}/queue/{quote(queue, safe='')}"
 
     def ask(

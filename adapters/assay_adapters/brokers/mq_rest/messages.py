@@ -20,7 +20,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.core.messages.descriptor import native_id
 
 LIMIT = 1000
-"""The largest number of messages of a queue that are listed."""
+"""The largest number of messages that `Messaging.browse` returns."""
 _TENTH_MS = 100
 _PROPERTY = re.compile(
     r"""\s*(?P<name>[^;,"\s]+)\s*;\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^;,"]*?))\s*;\s*(?P<type>\w+)\s*(?:,|$)"""
@@ -66,7 +66,7 @@ class Messaging:
         return Ok(tuple(messages))
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[RawMessage | None]:
-        """Get the first message with a correlation id from a queue; None if the queue has no such message."""
+        """Remove and return the first message with a correlation id; None if the queue has no such message."""
         return self._one("DELETE", queue, "correlationId", f"ID:{correlation_id.hex().upper()}")
 
     def _one(self, method: str, queue: str, parameter: str, value: str) -> Outcome[RawMessage | None]:

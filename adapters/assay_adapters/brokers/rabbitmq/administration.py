@@ -33,7 +33,7 @@ class RabbitMqAdministrator(Administrator):
     """The operations of RabbitMQ.
 
     Args:
-        rest: The objects of the broker.
+        rest: The client of the broker's management API.
     """
 
     def __init__(self, rest: Rest) -> None:

@@ -37,7 +37,7 @@ RABBITMQ = Product(
     ),
     data_folders=("/var/lib/rabbitmq",),
     management=MANAGEMENT,
-    defines_queues=True,  # an attach creates a queue, but a message whose own address is a new queue does not
+    defines_queues=True,  # an attach creates a queue, but a message that names a new queue in its field `to` does not
     profiles=(Profile.PERSISTENCE, Profile.QOS, Profile.BATCH),
     capabilities={
         **OF_THE_KIT,

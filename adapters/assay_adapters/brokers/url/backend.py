@@ -57,9 +57,13 @@ _ENDS = frozenset({Capability.KILL, Capability.RESTART})
 
 
 class _Own(Struct, frozen=True):
-    """A broker for scenarios with faults, and the proxy to which their clients connect.
+    """A broker that this process has started, and the proxy in front of it, which scenarios with faults use.
 
     Args:
+        broker: The broker.
+        proxy: The proxy.
+        runs: Returns whether the broker runs.
+        remove: Ends the broker and removes its files.
         log: The file of the broker's log; None for a container.
         history: The kit's actions on the broker, such as kills.
     """
@@ -78,7 +82,7 @@ def _ready(
     runs: Callable[[], bool],
     remove: Callable[[], None],
 ) -> _Own:
-    """Start a broker and the proxy to which its clients connect; after a failure, remove the broker."""
+    """Start a broker and the proxy in front of it; after a failure, remove the broker."""
     try:
         start()
         proxy = Proxy(broker.client_port)
@@ -131,7 +135,7 @@ class UrlBackend(AmqpBackend):
         self._folder = self._file.parent
         self._image: str | None = None
         self._opened: Opened | None = None
-        """How the broker introduced itself; None before this process has connected to it."""
+        """The broker's answer to the last connection; None before this process has connected to the broker."""
         self._shared: _Own | None = None
         self._own: _Own | None = None
         self._front: Proxy | None = None
@@ -154,7 +158,10 @@ class UrlBackend(AmqpBackend):
         return Environment(product=description.title, version=description.version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether this machine has the named variables, programs and files, and a running broker answers."""
+        """Return whether this machine can start the broker, or whether a broker that already runs answers.
+
+        The check includes the variables, programs, files and image that the file names.
+        """
         if (absent := missing_packages(("proton",), extra="amqp")) is not None:
             return absent
         if found := absences(self._reading, self._file):
@@ -178,7 +185,9 @@ class UrlBackend(AmqpBackend):
         return self._noted(reach(self._plain_driver(), self._runner, endpoint, self._ca_file()))
 
     def provision(self, needs: Needs) -> Place | Unsupported:
-        """Return an instance of the shared broker, or for a scenario with faults, of the broker for such scenarios.
+        """Return an instance of the broker, or `Unsupported` with the reason.
+
+        If the kit starts the brokers, scenarios with faults use a second broker in each process, one after the other.
 
         Raises:
             BackendError: The broker cannot be started, or does not answer.
@@ -309,7 +318,7 @@ class UrlBackend(AmqpBackend):
         return self._noted(reach(self._plain_driver(), self._runner, self._local(port)))
 
     def _noted(self, answer: Opened | Refused) -> Opened | Refused:
-        """Store how the broker introduced itself, and return its answer."""
+        """Return the answer of a broker to a connection; store the answer if the broker accepted the connection."""
         if isinstance(answer, Opened):
             self._opened = answer
         return answer
@@ -355,7 +364,8 @@ class UrlBackend(AmqpBackend):
 
         Args:
             log: The file of the broker's log; None for a container, and for a broker whose log the kit cannot read.
-            history: This process's actions on the broker; None if another process of the run has started the broker.
+            history: This process's actions on the broker; None for a shared broker that the kit has started, on which
+                no scenario causes faults.
             port: The published port of a container that the kit has started; None for any other broker.
         """
         login, box, named_log = self._login(), self.description.container, self.description.broker.log_file

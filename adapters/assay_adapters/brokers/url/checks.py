@@ -1,4 +1,4 @@
-"""Checks of a file that describes a broker: contradictions in its values, and named things that this machine lacks."""
+"""Checks of a file that describes a broker, for contradictions and for names of files or programs that do not exist."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def described(file: Path) -> Description:
 
 
 def mistakes(reading: Reading, file: Path) -> tuple[Mistake, ...]:
-    """Return all mistakes in a file, in the order of their lines."""
+    """Return the mistakes in a file's form, or if its form is right, in its values; in the order of their lines."""
     return reading.mistakes or _located(reading, (_head, _broker, _capabilities, _commands, _process, _container), file)
 
 

@@ -1,4 +1,4 @@
-"""The capabilities of a broker: from its file and from the kit; and the reasons for missing capabilities."""
+"""The capabilities of a pair, from the broker's file and from the kit, and the reasons for missing capabilities."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
     Capability.SUBSCRIPTION_LOOK: frozenset({Operation.SUBSCRIPTIONS, Operation.BROWSE}),
     Capability.AUTHORITY: frozenset({Operation.AUTHORISE}),
 }
-"""The operations that the administration program must offer, by the capability that they give the pair."""
+"""For each capability, the operations that the administration program must offer so that the pair has it."""
 
 ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
-"""Capabilities that a file does not declare, because the kit derives them from the file's other tables."""
+"""Capabilities that a file must not declare: the kit itself gives them, or derives them from the file's tables."""
 
 IMPOSSIBLE: frozenset[Capability] = frozenset(
     {

@@ -48,12 +48,12 @@ class DescriptionError(LookupError):
 
 
 class Reading(Struct, frozen=True):
-    """The content of a file, with its mistakes in form.
+    """The content of a file, with the mistakes in the file's form.
 
     Args:
         description: The content; None if a mistake makes the file unusable.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
-        lines: The number of the line of each table header and each key, by its place.
+        lines: The line number of each table header and each key, by place.
     """
 
     description: Description | None
@@ -92,7 +92,7 @@ def read(file: Path) -> Reading:
 
 
 def _line(lines: Mapping[Place, int], table: str, key: str) -> int:
-    # Keys before the first header have an empty table name.  A table may also be an inline table: a key with braces.
+    # Keys before the first header have an empty table name. A table may also be an inline table: a key with braces.
     in_braces = lines.get(Place("", 0, table or key), lines.get(Place(key, 0), 1))
     return lines.get(Place(table, 0, key), lines.get(Place(table, 0), in_braces))
 
@@ -101,7 +101,7 @@ class _Converter:
     """A converter of TOML tables to structures, which collects all mistakes.
 
     Args:
-        lines: The number of the line of each table header and each key, by its place.
+        lines: The line number of each table header and each key, by place.
     """
 
     def __init__(self, lines: Mapping[Place, int]) -> None:

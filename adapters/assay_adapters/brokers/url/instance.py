@@ -19,7 +19,7 @@ from assay_sdk.driver import Driver, Opened
 from assay_sdk.time import Runner
 
 _RETURN_NS = 10 * 10**9
-"""How long a broker may take to return after the last fault of a scenario, in nanoseconds."""
+"""How long a broker may take to answer again after the last fault of a scenario, in nanoseconds."""
 _POLL_NS = 100_000_000
 
 
@@ -100,7 +100,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         return found.text if isinstance(found, Refused) else ""
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether a folder with the broker's messages contains these octets (PD-31)."""
+        """Return whether a file in the broker's data folders contains these octets (PD-31)."""
         if self._data is None:
             return Refused(JmsErrorKind.UNSUPPORTED, f"the kit does not see the files of {self.environment.product}")
         return folder_holds(*self._data, octets)

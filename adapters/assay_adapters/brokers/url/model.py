@@ -51,8 +51,8 @@ class AddressesTable(Struct, frozen=True, kw_only=True, rename="kebab"):
     """``[addresses]``: the conventions for names (`Conventions`).
 
     Args:
-        queue_prefix: The prefix of queues' names; None for the prefix that the broker sends in its open.
-        topic_prefix: The prefix of topics' names; None for the prefix that the broker sends in its open.
+        queue_prefix: The prefix of queues' names; None for the prefix that the broker sends in its open frame.
+        topic_prefix: The prefix of topics' names; None for the prefix that the broker sends in its open frame.
         message_queue_prefix: The prefix of queues in a message's fields to and reply-to; None for `queue_prefix`.
         message_topic_prefix: The prefix of topics in these fields; None for `topic_prefix`.
         slash: The characters in place of a slash in a name.
@@ -149,7 +149,7 @@ class ContainerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """The content of a file that describes a broker.
+    """The content of a file that describes a broker; the attributes that are not listed here are the file's tables.
 
     Args:
         title: The product's name.

@@ -77,7 +77,7 @@ class OwnProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # `remove_folders` finds the broker by this
+                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # by it, `remove_folders` finds the broker
                     start_new_session=True,  # so that a kill also ends the processes that a script has started
                 )
         except OSError as error:
@@ -85,7 +85,11 @@ class OwnProcess:
         await_broker(self._runner, self._table.ready_s, lambda: self._look(self.client_port), self._why_ended)
 
     def kill(self) -> None:
-        """End the broker's processes at once (SIGKILL, or the command)."""
+        """End the broker's processes at once (SIGKILL, or the command).
+
+        Raises:
+            BackendError: The broker does not run, the command failed, or the process does not end in `STOP_LIMIT_S`.
+        """
         process = self._running()
         if self._table.kill:
             self._command(self._table.kill, "kill")
@@ -97,7 +101,7 @@ class OwnProcess:
         """Stop the broker normally (SIGTERM, or the command), and wait until its process has ended.
 
         Raises:
-            BackendError: The process does not end within `STOP_LIMIT_S`.
+            BackendError: The broker does not run, the command failed, or the process does not end in `STOP_LIMIT_S`.
         """
         process = self._running()
         if self._table.stop:

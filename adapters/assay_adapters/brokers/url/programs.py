@@ -117,7 +117,8 @@ class ProgramAdmin:
         table: The file's table about the program.
         folder: The folder in which the program runs.
         port: The port of a broker that the kit has started; None for a broker that ran already.
-        log: The log file of a broker that the kit has started; the broker's data is beside it. None for a container.
+        log: The log file of a broker that the kit has started as a process, with the data folder beside it; None for
+            any other broker.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class ProgramAdmin:
         return outcome if isinstance(outcome, Refused) else Ok({"QUEUE": name, "CURDEPTH": outcome.value.depth})
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return the name and the queue of each subscription to a topic."""
+        """Return each subscription to a topic, with its name as ``SUB`` and its queue as ``DEST``."""
         del member
         outcome = self.call(Operation.SUBSCRIPTIONS, _Subscriptions, name=topic)
         if isinstance(outcome, Refused):

@@ -1,4 +1,4 @@
-"""A short trial of a file that describes a broker: one message, and one call of each administration operation."""
+"""A short trial of a file that describes a broker: one message, and calls of the administration program."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ..
     """Read and check a file that describes a broker.
 
     Returns:
-        The content; the mistakes in it; and, without mistakes, the named variables, programs and files that this
-        machine lacks.
+        The content; its mistakes; and the variables, programs and files that the file names and this machine lacks
+        (none if the file has mistakes).
 
     Raises:
         DescriptionError: The file cannot be read.
@@ -47,8 +47,9 @@ def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ..
 def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
     """Try the broker and its administration, and return a mistake for each failure.
 
-    If the file describes how to start a broker, the trial starts one. A client sends a message to a queue and receives
-    it. The administration creates a queue and a topic, and deletes them.
+    If the file describes how to start a broker, the trial starts one. The administration program runs the operations
+    that it offers for a queue and a topic. If none fails and the file declares queues, a client then sends a message to
+    a queue and receives it.
     """
     backend = UrlBackend(file)
     own = "process" if backend.description.process else "container"
@@ -80,7 +81,7 @@ _HINT = "; [addresses] and [conventions] tell the client what it must do differe
 
 
 def _exchange(place: Place) -> str:
-    """Send a message to a queue and receive it, as a scenario does; return what went wrong, or an empty text."""
+    """Send a message to a queue and receive it, as a scenario does; return the error, or an empty text."""
     try:
         connection = _had(place.clients()["simplified"].connect(place.endpoint("amqp")), "a connection")
         try:

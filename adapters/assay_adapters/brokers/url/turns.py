@@ -1,6 +1,6 @@
 """Turns at a running broker: a scenario that may end the broker runs alone, and all other scenarios run together.
 
-The processes of all runs on this machine lock one file for each broker.
+The processes of all runs of one user on this machine lock one file for each broker.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Endpoint(Struct, frozen=True):
 
     Args:
         url: The URL, such as ``amqp://127.0.0.1:5672`` or ``in-process://NAME``.
-        login: The default user and password; None for anonymous.
+        login: The default user and password; None for an anonymous login.
         admin: The endpoint for administrators; None if the broker has none.
         log: The file of the broker's log on this machine; None if the kit has no such file.
     """

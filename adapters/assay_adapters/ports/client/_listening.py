@@ -67,28 +67,29 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``seen``: the application has received a message.
             - ``settle``: the client has settled a message.
             - ``callback``: a listener's callback has ended.
-            - ``lost``: the connection has ended.
+            - ``lost``: the consumer's connection has ended before the application closed it.
             - ``session-ended``: the broker has ended a session with an error before the client closed it.
             - ``back``: the client has reconnected by itself, and its consumer is attached again.
             - ``transfer``: a frame has carried a message; only from clients that trace frames.
             - ``disposition``: a frame has given the outcome of a message; only from clients that trace frames.
             - ``frames``: the client is about to make a connection, and will keep the connection's last frames; the
               function `frames` returns them at any later time.
-        actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name.
+        actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name. Empty in the event
+            ``lost`` of a connection without consumers; with several consumers, each has an event of its own.
         link: The kit's own name of the consumer's attachment, not AMQP's link name; a new attachment has a new name.
         destination: The destination from which the consumer receives.
         seen: The message, for ``seen``, ``settle`` and ``transfer``. For ``transfer``, its fields are only
             JMSMessageID, ``body``, ``durable`` (the header; None if it is not set), and as ``target`` the address to
             which the sender's link sends, if the client knows it.
-        batch: The number of the batch, from 0; None for a message outside batches.
+        batch: The number of the consumer's batch, from 0; None for a message outside batches.
         outcome: For ``settle``: accepted, released, modified or rejected. For ``callback``: returned or raised. For
             ``disposition``: as for ``settle``, or none.
         unit: The unit of work: the number of a local one, or the name of a branch; None outside units of work.
         key: The kit's id of the message, for ``transfer`` and ``disposition``.
-        settled: For ``transfer``: whether the message was sent settled, so without an outcome. For ``disposition``:
-            whether the sender of the frame has settled the delivery.
+        settled: For ``transfer``: whether the sender had settled the message already, so that it gets no outcome. For
+            ``disposition``: whether the sender of the frame has settled the delivery.
         direction: The frame's direction as the client sees it, for ``transfer`` and ``disposition``.
-        role: For ``disposition``: whether the sender of the frame is the sender or the receiver of the message.
+        role: For ``disposition``: the side that sent the frame, which is the sender or the receiver of the message.
         refused: For ``session-ended``: the broker's error.
         frames: For ``frames``: returns the connection's last frames, the oldest first.
     """

@@ -1,4 +1,4 @@
-"""The source of a consumer's messages, and messages before a send, after a send, and at the consumer."""
+"""The source of a consumer's messages (`Origin`), and messages to send (`Draft`), sent (`Sent`) and seen (`Seen`)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Origin(Struct, frozen=True, kw_only=True):
         name: The subscription's name; None for an unshared non-durable subscription and for a queue.
         shared: Whether the subscription is shared.
         no_local: Whether the consumer gets no messages that its own connection sent.
-        ttl_ms: The time for which the subscription outlives its last consumer, in milliseconds; None for the default
-            of its durability.
-        credit: The largest number of unconfirmed messages that the broker may send before the application asks for
-            them, as MQ Light's credit; None to send messages only for receive calls and to a listener.
+        ttl_ms: The time for which the subscription outlives its last consumer, in milliseconds; None for the default,
+            which depends on the durability.
+        credit: MQ Light's credit: the largest number of unconfirmed messages that the broker may send before the
+            application asks for them. With None, the broker sends messages only for receive calls and to a listener.
     """
 
     address: Address
@@ -47,11 +47,11 @@ class Draft(Struct, frozen=True, kw_only=True):
         correlation_id: JMSCorrelationID.
         jms_type: JMSType.
         own_mode: The JMSDeliveryMode that is set on the message object before the send; it has no effect (PD-04).
-        reused: Whether to send the message object of the producer's last send again, with this key and body; a client
-            without message objects ignores it.
+        reused: Whether to send the message object of the producer's last send again, with this draft's key, properties
+            and body; a client without message objects ignores it.
         received: The handle of a message that the connection has received and not settled. The client sends that
-            message's object, with this key and body; a client without message objects ignores it. None for a new
-            object.
+            message's object, with this draft's key, properties and body; a client without message objects ignores it.
+            None for a new object.
         reply_to: JMSReplyTo.
         group_id: The property JMSXGroupID.
         group_sequence: The property JMSXGroupSeq.
@@ -74,10 +74,10 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     @property
     def content(self) -> str | bytes:
-        """The body that a client sends, whose digest the journal records.
+        """The body that a client sends, with the demanded size; the journal records its digest.
 
         Raises:
-            ValueError: A body of this size cannot hold the kit's id, or would cut a character in two.
+            ValueError: `size` is negative, too small for the kit's id, or cuts a character in two.
         """
         return sized(self.body, self.key, self.size)
 
@@ -100,13 +100,14 @@ class Seen(Struct, frozen=True, kw_only=True):
     """A message that the application received.
 
     Args:
-        key: The kit's id.
+        key: The kit's id; empty if the kit did not send the message.
         handle: The client's own handle, for `ClientSession.acknowledge`.
         body: A text, or bytes; an empty text for a message without a body.
-        message_id: JMSMessageID.
+        message_id: JMSMessageID; None if the message has none.
         count: JMSXDeliveryCount; 0 if the client does not show it.
         redelivered: JMSRedelivered.
-        fields: The headers and properties by JMS name, and as ``body`` the kind of body: text, bytes or none.
+        fields: The headers and properties by JMS name. For a message that a consumer received, ``body`` is the kind of
+            body: text, bytes or none.
     """
 
     key: str

@@ -79,7 +79,7 @@ class ClientProducer(Protocol):
             mode: The delivery mode; None for the producer's default.
             priority: The priority; None for the producer's default.
             ttl_ms: The time to live in milliseconds; None for the producer's default.
-            to: The destination; None for the producer's default.
+            to: The destination; None for the producer's destination.
         """
         ...
 

@@ -1,8 +1,12 @@
 """The reference broker in containers, from the published image.
 
-A broker has its own container if many scenarios share it. On distributed platforms, so has a broker that a scenario
-kills at a certain answer, or whose files a scenario searches. A kill then ends the whole container. All other brokers,
-and all brokers that the kit controls from inside, are processes in one container of the same image
+These brokers have a container of their own, and a kill ends the whole container:
+
+- a broker that many scenarios share;
+- on distributed platforms, a broker that a scenario kills at a certain answer, or whose files a scenario searches,
+  unless the kit must control the broker from inside.
+
+All other brokers are processes in one container of the same image
 (`assay_adapters.brokers.reference.container.fork_server`), and a kill ends the broker's process.
 """
 
@@ -218,7 +222,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if not self._swept:
             sweep()
             self._swept = True
-        # On z/OS a restart may change OPMODE, and the arguments of an existing container cannot change.
+        # On z/OS a restart may change OPMODE. A container of the broker's own could not change its arguments.
         inside = needs.capabilities & INSIDE or not needs.capabilities & ALONE or needs.platform == "zos"
         if controlled and inside:
             return super()._process(needs, controlled=True)

@@ -76,7 +76,7 @@ class AdminPeer:
         self._answers: dict[int, Refused | Ok[Value]] = {}
 
     def ask(self, change: changes.Change) -> Outcome[Value]:
-        """Send a command to the queue manager, after connecting if the connection was lost, and wait for the answer.
+        """Send a command to the queue manager, and wait for the answer; connect first if no connection is open.
 
         Args:
             change: The command.
@@ -178,7 +178,7 @@ class ReferenceAdmin:
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
+        """Return an object's attributes; each of the kinds queue, alias and model finds a queue of any type."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))
@@ -189,7 +189,7 @@ class ReferenceAdmin:
         return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no {kind.value} {name}.", name)
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return all subscriptions to a topic string, in the order of their creation."""
+        """Return all subscriptions to a topic string, sorted by name."""
         where = changes.Condition("TOPICSTR", "EQ", topic)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
         if isinstance(outcome, Refused):

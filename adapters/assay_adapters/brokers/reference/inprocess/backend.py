@@ -151,7 +151,7 @@ class ReferenceBackend(SdkBackend):
 
     Args:
         store: The store's name: ``sqlite``, ``memory`` for a simulated disk, or None for ``sqlite``.
-        seed: A number in all ids and names, so that two runs with the same seed are equal.
+        seed: A number on which all generated ids depend, so that two runs with the same seed have the same ids.
         defect: The name of a defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for no filter.
         variant: The name of a tolerated variant; None for the broker without a variant.

@@ -42,7 +42,7 @@ _FAULT_LIMIT_NS = 3_600 * 10**9
 
 
 _OF_THE_MACHINE = (OSError, MemoryError, FullError, DiskError, ReadOnlyError, InUseError, GoneError)
-"""The exceptions of a restart for which the machine or another program is at fault, and not the broker."""
+"""The exceptions of a restart that the machine or another program has caused, and not the broker."""
 
 
 class ReferenceInjection:
@@ -84,10 +84,11 @@ class ReferenceInjection:
         """Wait until the fault is over.
 
         Returns:
-            Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
+            The fault's begin and end, in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did
+            not occur.
 
         Raises:
-            NoReturnError: The broker failed to end in order or to come back.
+            NoReturnError: The broker failed to shut down normally or to start again.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
         self._runner.run_until(lambda: self._span is not None or self._failure is not None, deadline_ns)
@@ -197,7 +198,7 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
     match fault:
         case Restart(level=level, opmode=opmode):
             return partial(_through, manager, partial(manager.restart, level=level, opmode=opmode))
-        case Kill() | PowerLoss():  # the store in this process loses at a kill, too, what it has not flushed
+        case Kill() | PowerLoss():  # at a kill, too, the store in this process loses what it has not flushed
             return partial(_through, manager, manager.kill)
         case StoreError(times=times):
             return partial(target.kept.fail, times)

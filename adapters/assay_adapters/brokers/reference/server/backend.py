@@ -107,7 +107,7 @@ _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
 """Capabilities for which a scenario needs its own server, even without faults."""
 
 SLOW_DISK_MS = 30
-"""The delay of each disk write, in milliseconds.  The delay exposes a server that answers before the flush."""
+"""The time from a first write to the flush, in milliseconds; it exposes a server that answers before the flush."""
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
 """Capabilities of scenarios that detect an answer before the flush; their servers get the slow disk."""
 

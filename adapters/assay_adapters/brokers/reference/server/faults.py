@@ -94,4 +94,4 @@ class ServerFaults(ProxiedFaults):
 
 
 def _nothing() -> None:
-    """Do nothing: this fault lasts only for the moment at which it happens."""
+    """Do nothing: this fault leaves nothing that the kit must undo."""

@@ -36,7 +36,8 @@ class ServerProcess:
         fork_server: The fork server that starts the process.
         asked: The server's options, by the names of the flags of `assay broker`, without folder and ports.
         controlled: Whether the kit can control the server from inside.
-        slow_disk_ms: The delay of each disk write, in milliseconds; only for a controlled server.
+        slow_disk_ms: The time from the first write to the flush, in milliseconds; only for a controlled server. With 0,
+            the kit does not delay the flush.
         can_lose_power: Whether the kit can cut the power of a controlled server's disk, which makes writes slower.
         stomp: Whether the clients use STOMP instead of AMQP.
     """
@@ -105,10 +106,10 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            NoReturnError: The server was ready before; now an exception in its code has ended it at a start on the same
-                files.
-            BackendError: It has ended in any other case before it was ready: at its first start, or by a signal.
-                Both errors show the last lines of the server's log.
+            NoReturnError: The server had been ready after its last start, and at this start on the same files an
+                exception in its code ended it.
+            BackendError: The server ended before it was ready in any other way, such as at its first start or by a
+                signal, or it took too long.
         """
         self._asked |= changed or {}
         again = self._ready is not None
@@ -146,7 +147,12 @@ class ServerProcess:
         self._fork_server.watch(self.pid, observer)
 
     def kill(self) -> None:
-        """Kill the process (SIGKILL), and wait until it has ended."""
+        """Kill the process (SIGKILL), and wait until it has ended.
+
+        Raises:
+            BackendError: The server does not run, or its process did not end by the signal.
+            NoReturnError: An exception in the server's code ended the server.
+        """
         pid = self._leave()
         self._fork_server.signal(pid, signal.SIGKILL)
         self._await_end(pid, -signal.SIGKILL)
@@ -225,7 +231,7 @@ class ServerProcess:
         return self._ready
 
     def _leave(self) -> int:
-        """Return the process id of the server, which is about to end, and forget it."""
+        """Return the process id of the server, which is about to end, and forget this id."""
         pid, self._pid = self.pid, None
         return pid
 

@@ -27,10 +27,10 @@ class FailStore(Struct, frozen=True, tag=True):
 
 
 class SlowDisk(Struct, frozen=True, tag=True):
-    """Control: delay each write to the disk.
+    """Control: delay each flush.
 
     Args:
-        ms: The delay in milliseconds.
+        ms: The time from the first write to the flush, in milliseconds.
     """
 
     ms: int
@@ -41,13 +41,13 @@ class EndWorker(Struct, frozen=True, tag=True):
 
 
 class BlockWrites(Struct, frozen=True, tag=True):
-    """Control: hold back every write for a queue until `UnblockWrites`."""
+    """Control: hold back the next write with a message for a queue, and all later writes, until `UnblockWrites`."""
 
     queue: str
 
 
 class UnblockWrites(Struct, frozen=True, tag=True):
-    """Control: let the server write for a queue again, after `BlockWrites`."""
+    """Control: end the effect of `BlockWrites` for this queue."""
 
     queue: str
 
