@@ -76,7 +76,12 @@ class Producer:
     ) -> Answer[Sent]:
         """Send a message; the ``call`` event holds the mode, priority, time to live and delay in effect.
 
-        Times are in milliseconds.
+        Args:
+            draft: The message.
+            mode: The delivery mode for this send alone; None for the producer's.
+            priority: The priority for this send alone; None for the producer's.
+            ttl_ms: The time to live for this send alone, in milliseconds; None for the producer's.
+            to: The destination, for a producer without one.
         """
         own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
         used_priority = own_priority if priority is None else priority

@@ -137,7 +137,7 @@ class ScenarioFaults:
         """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
         If the fault's trigger did not occur, for example because the broker never answered, the fault happens now. The
-        scenario's claims then find what is missing.
+        scenario's claims then show which event is missing.
 
         Returns:
             Reference of the journal's event that ends the fault.
