@@ -1,6 +1,6 @@
 """The parsing of steps: readers for each kind of field, such as durations, message labels and options of a send.
 
-Every step's text goes through `phrase`, so all steps understand the same words.
+Every step with fields is parsed by `phrase`, so all steps understand the same words.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Phrase(parsers.parse):
     def parse_arguments(self, name: str) -> dict[str, Any]:
         """Return the arguments in a step's text.
 
-        A result of `is_matching` is used only once, because the step may change it.
+        The arguments that `is_matching` stored are used only once, because the step may change them.
         """
         parsed, self._parsed = self._parsed, None
         return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)
