@@ -14,7 +14,7 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
-"""The number of a scenario's last connections whose frames are written to the scenario's journal."""
+"""The frames of at most this number of a scenario's last connections are written to the scenario's journal."""
 
 
 class Sightings:

@@ -50,7 +50,7 @@ from assay_steps.words.spans import set_pace
 UNJUDGED = "assay_unjudged"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
 EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
-"""The verdicts that the frames of the scenario's connections, and the broker's log and past, may explain."""
+"""The verdicts after which the journal also gets the frames, the broker's log and past, and inspections."""
 
 
 def register(config: pytest.Config) -> None:

@@ -66,7 +66,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The options that choose the tested pair, as `assay run` takes them, so that a later run can repeat them."""
+        """The options for the tested pair, the lateness and the seed, as a later `assay run` can repeat them."""
         options = {
             "backend": self.backend,
             "store": self.store,

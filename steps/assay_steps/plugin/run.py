@@ -1,6 +1,7 @@
 """A run of the suite with one backend, one client and one folder of evidence; each process of the run has a `Run`.
 
-The processes write ``journals/<writer>.jsonl`` during the run; the main process writes ``verdicts.json`` at its end.
+Each process writes ``journals/<writer>.jsonl`` during the run.  At the run's end the main process writes
+``verdicts.json``.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"sets its listener again as soon as (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
     (r"closes its receiver as soon as (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
 )
-"""The actions of a listener; a step joins several with ``and``."""
+"""The patterns and readers of a listener's actions; a step joins several actions with ``and``."""
 
 _ONE_SCRIPT = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in SCRIPT_PHRASES)
 

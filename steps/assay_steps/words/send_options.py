@@ -125,7 +125,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"property (\w+) = (-?\d+\.\d+)", lambda match: {"properties": {match[1]: float(match[2])}}),
     (r"property (\w+) = (true|false)", lambda match: {"properties": {match[1]: match[2] == "true"}}),
 )
-"""The options after ``with`` in a send, joined by commas and ``and``."""
+"""The patterns and readers of the options after ``with``; a step joins several options with commas and ``and``."""
 
 _REPORT = re.compile(r"(?:report options? )?(MQRO_\w+)")
 """The pattern of a report option; only the first one in a step needs the words ``report option``."""
