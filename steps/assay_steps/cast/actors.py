@@ -125,7 +125,7 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._kind: str | None = None
-        """The call that set the listener, ``listen`` or ``listen-batch``; only this call can remove it (BT-03)."""
+        """The call that set the listener, ``listen`` or ``listen-batch``; only the same call can remove it (BT-03)."""
         self._watch: str | None = None
         # The thread that reads the socket may call `pause_watching` while the steps' thread begins a watch.
         self._watching = Lock()
@@ -166,7 +166,7 @@ class Consumer:
             self.start_watching()
 
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
-        """Wait ``timeout_ms`` milliseconds for one message; the answer holds None if no message arrived in time."""
+        """Wait at most ``timeout_ms`` milliseconds for one message; the answer holds None if none arrived in time."""
         self.start_watching()
 
         def shown(seen: Seen | None) -> dict[str, Any]:

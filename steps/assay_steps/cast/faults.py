@@ -103,7 +103,7 @@ class ScenarioFaults:
         return injection
 
     def meet(self) -> None:
-        """Wait for the scenarios that share the next fault; return at once if the scenario has its broker for itself.
+        """Wait for the scenarios that share the next fault; return at once if this scenario does not share its broker.
 
         Raises:
             BackendError: Another scenario takes too long, or the broker has failed.

@@ -57,9 +57,10 @@ class EarlyEnd:
     """A pytest plugin that ends a run if its probes show that no selected scenario can pass.
 
     The probes run first.  If the probe of `queue` or `topic` fails, the pair does not deliver even a single message to
-    a waiting receiver.  The run then ends if no selected scenario can use the other capability: each scenario needs the
-    one that failed, or the other probe failed or was unsupported, too.  Other processes may have begun scenarios by
-    then.  The verdict on a scenario that did not run is error.
+    a waiting receiver.  A capability is unusable if its probe failed or was unsupported.  The run ends if one of these
+    probes failed and every selected scenario needs an unusable capability.  A scenario that needs neither `queue` nor
+    `topic` lets the run end only if both are unusable.  Other processes may have begun scenarios by then.  The verdict
+    on a scenario that did not run is error.
 
     Args:
         needs: Which of `queue` and `topic` each scenario needs; the end of pytest's collection replaces this value.

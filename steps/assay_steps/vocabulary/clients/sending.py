@@ -27,7 +27,7 @@ MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 
 def prepared(producer: Producer, options: SendOptions) -> Producer:
-    """Set the delay, time to live, priority and delivery mode of a send's options on a producer, and return it.
+    """Set the delay, time to live, priority and delivery mode of a send's options on a producer; return the producer.
 
     Raises:
         SetupRefusedError: The client refuses a setting, so the scenario is inconclusive.

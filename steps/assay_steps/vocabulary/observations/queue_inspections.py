@@ -12,7 +12,7 @@ from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
 INSPECTIONS = 30
-"""The number of inspections within the time limit."""
+"""The pause between two inspections of a queue is the time limit divided by this number."""
 MS_PER_TENTH = 100
 """The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
 DELAY_UNITS_MS = (1, 100, 1000)
