@@ -1,6 +1,6 @@
 """The pytest entry point: options, and a fixture that imports the broker only when a test requests it.
 
-The plugin does nothing else unless the command line has an ``--assay-*`` option or names our scenario modules.
+The kit itself takes part only if the command line has one of the `OPTIONS` or names the kit's scenario modules.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PROJECTS = MappingProxyType({"proton": "python-qpid-proton"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the ``--assay-*`` options."""
+    """Declare the ``--assay-*`` options, and the configuration key for the place of the fixture's broker."""
     group = parser.getgroup("assay", "Assay: conformance of message brokers")
     for name, details in OPTIONS:
         group.addoption(name, default=None, **details)
@@ -67,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Return whether an ``--assay-*`` option or another argument of this pytest run requests the kit."""
+    """Return whether one of the `OPTIONS`, or an argument that names ``assay_steps``, requests the kit."""
     named = any(config.getoption(name.lstrip("-").replace("-", "_")) is not None for name, _ in OPTIONS)
     return named or any("assay_steps" in argument for argument in config.args)
 

@@ -33,7 +33,7 @@ from assay_evidence.verdicts import Verdict, load_verdicts
 HELD_S = 5.0
 """The duration of a stop in seconds."""
 LONGEST_S = 300.0
-"""The limit of a case's duration in seconds."""
+"""The limit, in seconds, of the phase in which a case's harness is stopped, and of the wait for the case's end."""
 LOOK_S = 0.01
 
 
@@ -106,7 +106,7 @@ class HeldUp:
         self._fails: dict[Case, frozenset[str]] = {}
 
     def tries(self, count: int) -> Iterator[Outcome]:
-        """Run cases until the harness was stopped in a number of scenarios."""
+        """Run the cases, again and again, until the harness was stopped in ``count`` scenarios; yield each outcome."""
         made = 0
         while made < count:
             for case in CASES:

@@ -63,7 +63,7 @@ def main(  # noqa: PLR0917 - typer makes options of them
 
 
 def _modules(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the modules of mutants, each once."""
+    """Return the modules that the names of mutants contain, each once."""
     return tuple({name.partition(": ")[0] for name in names})
 
 

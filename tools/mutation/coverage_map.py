@@ -65,7 +65,7 @@ class CoverageMap(Struct, frozen=True):
 
 
 def digest(store: str) -> str:
-    """Return a digest of the sources, features and options that decide which lines a scenario runs."""
+    """Return a digest of the store's name and of all files that decide which lines a scenario runs."""
     told = hashlib.sha256(store.encode())
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):

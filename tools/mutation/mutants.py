@@ -21,7 +21,7 @@ SHOWN = 160
 _UNTOUCHED_FUNCTIONS = frozenset({"__repr__", "__str__"})
 """Functions without mutants, because they return texts for people only."""
 _UNTOUCHED_CALLS = frozenset({"isinstance", "cast", "len"})
-"""Calls without mutants: without their arguments they raise an exception. mutmut excludes them, too."""
+"""Calls without mutants: without an argument they raise an exception. mutmut excludes `isinstance` and `len`, too."""
 
 
 class Key(Struct, frozen=True, order=True):
@@ -31,8 +31,9 @@ class Key(Struct, frozen=True, order=True):
         module: The module's name.
         function: The function's qualified name.
         operator: The operator's name.
-        was: The first line of the statement before the change.
-        becomes: The first line of the statement after the change.
+        was: The statement before the change, in one line; of most compound statements the head only, and of a long
+            statement the part with the change.
+        becomes: The statement after the change, in the same form.
         nth: The position of this mutant among the function's mutants with the same text, from 1.
     """
 
@@ -226,9 +227,9 @@ class _Visitor(cst.CSTVisitor):
             self._statements.pop()
 
     def _is_first_value(self, operator: str, node: cst.CSTNode) -> bool:
-        """Check whether a statement gives an attribute its first value.
+        """Check whether a dropped statement is an assignment in `__init__`.
 
-        Without this statement, the function would always raise an exception.
+        Without the assignment, each later use of the attribute would raise an exception.
         """
         return (
             operator == "statement"
@@ -251,7 +252,7 @@ class _Visitor(cst.CSTVisitor):
         return first, last
 
     def shown(self, statement: cst.CSTNode, node: cst.CSTNode, changed: cst.CSTNode) -> tuple[str, str]:
-        """Return the first line of a statement before and after a change; for long lines, the part with the change."""
+        """Return a statement before and after a change, each in one line; for long lines, the part with the change."""
         old = self._text(statement)
         new = self._text(changed if statement is node else _replaced(statement, node, changed))
         if len(old) <= SHOWN and len(new) <= SHOWN:

@@ -28,7 +28,12 @@ def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
 
 
 def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Drop a call whose result is not used, a change of an attribute or element, a raise, or an early return."""
+    """Drop a statement of these kinds.
+
+    - a call, await or yield whose result is not used
+    - an assignment to an attribute or element, or an augmented assignment
+    - a raise, a del, or a return without a value
+    """
     effect = m.Expr(m.Call() | m.Await() | m.Yield())
     place = m.Attribute() | m.Subscript()
     change = (

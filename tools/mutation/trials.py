@@ -39,7 +39,7 @@ TIMES = 12
 """The factor from a scenario's usual processor time to the limit of its processor time, which is at least
 `LEAST_SECONDS`."""
 TIMEOUTS = 2
-"""The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""
+"""The number of scenarios beyond their time limits after which the trial ends, because the mutant probably loops."""
 ERRORS = 12
 """The number of scenarios with an error after which the trial ends, because the mutant probably always raises."""
 MEMORY = 2 << 30

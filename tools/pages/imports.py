@@ -21,7 +21,7 @@ PACKAGES = (
     "assay",
 )
 _MARK = "<!-- drawn from imports: {name} -->\n"
-"""The line before a picture on the page."""
+"""The line before a diagram on the page."""
 _END = "```\n"
 
 
@@ -56,7 +56,7 @@ def diagram(imports: Mapping[str, set[str]]) -> str:
 
 
 def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Leave out each import that follows from two others: A to C, if A imports B and B imports C.
+    """Leave out each import that follows from others: A to C, if A imports B, and B imports C itself or through others.
 
     Args:
         imports: The parts that each part imports, without cycles.

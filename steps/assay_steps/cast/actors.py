@@ -76,7 +76,12 @@ class Producer:
     ) -> Answer[Sent]:
         """Send a message; the ``call`` event holds the mode, priority, time to live and delay in effect.
 
-        Times are in milliseconds.
+        Args:
+            draft: The message.
+            mode: The delivery mode for this send alone; None for the producer's.
+            priority: The priority for this send alone; None for the producer's.
+            ttl_ms: The time to live for this send alone, in milliseconds; None for the producer's.
+            to: The destination, for a producer without one.
         """
         own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
         used_priority = own_priority if priority is None else priority
@@ -120,7 +125,7 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._kind: str | None = None
-        """The call that set the listener, ``listen`` or ``listen-batch``; only this call can remove it (BT-03)."""
+        """The call that set the listener, ``listen`` or ``listen-batch``; only the same call can remove it (BT-03)."""
         self._watch: str | None = None
         # The thread that reads the socket may call `pause_watching` while the steps' thread begins a watch.
         self._watching = Lock()
@@ -161,7 +166,7 @@ class Consumer:
             self.start_watching()
 
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
-        """Wait ``timeout_ms`` milliseconds for one message; the answer holds None if no message arrived in time."""
+        """Wait at most ``timeout_ms`` milliseconds for one message; the answer holds None if none arrived in time."""
         self.start_watching()
 
         def shown(seen: Seen | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The administrator of a scenario.
 
-Each command, and each inspection of objects or queues, becomes an ``admin`` event of the journal.
+Each command, and each inspection of objects or queues, becomes an ``admin`` event of the journal.  A native put becomes
+a ``call`` event, because a claim may refer to it as to a client's send.
 
 An inspection of a queue writes one event for each message and then one summary event, so that every claim about
 messages can be decided from the journal alone.  A message's event holds:
@@ -10,7 +11,7 @@ messages can be decided from the journal alone.  A message's event holds:
 - the fields of each header, after the header's name (``DLH.Reason``)
 - ``kid``, ``sha256``, ``bytes``, ``headers`` and ``index``
 
-The summary event counts ``messages`` and ``reports``, and the ``copies of`` each message of the scenario.
+The summary event counts ``messages`` and ``reports``, and the ``copies of`` each message that the step asks about.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Administrator:
         self.last: Answer[object] | None = None
         """The answer to the last command of a When-step."""
         self.commands: dict[str, str] = {}
-        """The journal's references of commands, by the kind of command, for later steps."""
+        """References of the events of commands that later steps need, by a text such as ``start B``."""
         self._instance = instance
         self._recorder = recorder
         self._names = names
@@ -326,6 +327,9 @@ class Administrator:
             place: The queue.
             draft: The message.
             delay_ms: The delivery delay that the application gives the message, in milliseconds; None for none.
+
+        Raises:
+            LookupError: The body is binary, or a property is bytes or a float.
         """
         name = self.name_of(place)
         if isinstance(draft.content, bytes):

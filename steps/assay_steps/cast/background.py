@@ -17,7 +17,7 @@ from assay_steps.cast.inspections import inspect
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 DEEDS = 20
-"""The number of a broker's last starts and faults that are written to a journal."""
+"""How many of a broker's latest starts and faults are written to a journal."""
 
 
 class Periods:

@@ -59,6 +59,9 @@ class Connections(Cast[Connection]):
     ) -> Answer[Connection]:
         """Try to connect, and store the connection or the refusal under a name.
 
+        If the broker refuses the client id of an ended connection as still in use, try again until
+        `TimeLimits.expected_ms` have passed.
+
         Args:
             name: The scenario's name for the connection.
             client_id: The scenario's client id; made unique on a shared broker. None for no client id.
@@ -143,7 +146,11 @@ class Connections(Cast[Connection]):
                 connection.lost()
 
     def lose_member(self, member: str | None) -> None:
-        """Record that a queue manager is stopped, which ends the watches of all its consumers."""
+        """Record that a queue manager is stopped, which ends the watches of all its consumers.
+
+        Args:
+            member: The name of the queue manager at the broker; None for the first.
+        """
         gone = member or self._waiting.instance.members[0]
         for connection in self.values():
             if (connection.member or self._waiting.instance.members[0]) == gone:

@@ -103,7 +103,7 @@ class ScenarioFaults:
         return injection
 
     def meet(self) -> None:
-        """Wait for the scenarios that share the next fault; return at once if the scenario has its broker for itself.
+        """Wait for the scenarios that share the next fault; return at once if this scenario does not share its broker.
 
         Raises:
             BackendError: Another scenario takes too long, or the broker has failed.
@@ -137,7 +137,7 @@ class ScenarioFaults:
         """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
         If the fault's trigger did not occur, for example because the broker never answered, the fault happens now. The
-        scenario's claims then find what is missing.
+        scenario's claims then show which event is missing.
 
         Returns:
             Reference of the journal's event that ends the fault.

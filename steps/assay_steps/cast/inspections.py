@@ -1,4 +1,4 @@
-"""Inspections of a scenario's queues and topics through the broker's administration, if the scenario did not pass."""
+"""Inspections of a scenario's queues and topics by the administrator, if the verdict is fail, error or inconclusive."""
 
 from __future__ import annotations
 

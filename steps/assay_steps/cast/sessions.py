@@ -40,9 +40,17 @@ class Watching(Protocol):
 
 
 class Connection:
-    """A client's connection, through the face `face`, to the queue manager `member`; None for the first one.
+    """A client's connection to a queue manager; it records its calls.
 
     If the client reconnects by itself, `open` stays True after a loss; the client reports its reconnection.
+
+    Args:
+        recorder: Records the calls.
+        name: The scenario's name for the connection.
+        port: The client's connection.
+        member: The name of the queue manager; None for the first.
+        face: The client's face.
+        reconnects: Whether the client reconnects by itself.
     """
 
     def __init__(
@@ -63,7 +71,7 @@ class Connection:
         self.torn = False
         """Whether the connection was lost without a close, so the broker may refuse its client id for a moment."""
         self._connected = True
-        """Whether the client has reported no loss since its last reconnection, and no fault is expected."""
+        """False from the arming of a fault, or from a loss that the client reports, until the client reconnects."""
         self.started: str | None = None
         """Reference of the ``return`` event of the last `start`; None before the first `start`."""
         self._recorder = recorder
@@ -122,7 +130,7 @@ class Connection:
 
     @property
     def is_away(self) -> bool:
-        """Whether the client, which reconnects by itself, is disconnected, or will be because of an armed fault."""
+        """Whether a client that reconnects by itself has lost its connection, or will lose it by an armed fault."""
         return self.open and self.reconnects and not self._connected
 
     def expect_loss(self) -> None:
@@ -202,7 +210,10 @@ class Session:
         return self.ack is not AckMode.XA or self.branch is not None
 
     def work_in(self, branch: str | None) -> None:
-        """Set the branch in which the session works; None for no branch, which ends the watches of its listeners."""
+        """Set the branch in which the session works, and begin new watches for the session's listeners.
+
+        With None, the session works in no branch, and the watches only end.
+        """
         self.branch = branch
         for consumer in self.connection.consumers:
             if consumer.session is self and consumer.listening:

@@ -14,7 +14,7 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
-"""The number of a scenario's last connections whose frames are written to the scenario's journal."""
+"""The frames of at most this number of a scenario's last connections are written to the scenario's journal."""
 
 
 class Sightings:
@@ -153,7 +153,12 @@ class Sightings:
         self._at_settlement[key] = job
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
-        """Return the receptions of the named messages by the named actors, in order."""
+        """Return the receptions of messages by actors, in the order of the receptions.
+
+        Args:
+            actors: The actors' names.
+            keys: The messages' keys.
+        """
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 

@@ -43,7 +43,16 @@ _LOOKING = "second attempt"
 
 
 class Role(Struct, frozen=True):
-    """The settings of a consumer, which let a later step create the consumer again."""
+    """The settings of a consumer, which let a later step create the consumer again.
+
+    Args:
+        origin: The queue, topic or subscription, with selector and options.
+        ack: The acknowledgement mode of the consumer's session.
+        client_id: The client id of the connection, by the scenario's name; None for none.
+        member: The queue manager's name in the steps; None for the first.
+        qos: The quality of service; None for the client's default.
+        auto_confirm: Whether the client confirms messages automatically; None for the client's default.
+    """
 
     origin: Origin
     ack: AckMode = AckMode.AUTO
@@ -392,13 +401,13 @@ class World(Waiting):
         self.connections.resumed(actor)
 
     def seen_by(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
-        """Return the receptions of the named messages by the named actors, in order."""
+        """Return the receptions of the messages with these keys by the named actors, in the order of the receptions."""
         return self.sightings.of(actors, keys)
 
     # storage ---------------------------------------------------------------------------------------------------------
 
     def await_flushes(self, key: str, copies: int = 1) -> None:
-        """Wait until the journal shows flushes of ``copies`` copies of a message.
+        """Wait until the journal shows flushes of ``copies`` copies of a message, at most `TimeLimits.quiet_ms`.
 
         A broker in another process may answer a send before it reports the flush.
         """
@@ -414,6 +423,9 @@ class World(Waiting):
 
         Returns:
             Reference of the event that records whether the files contain the key.
+
+        Raises:
+            SetupRefusedError: The backend cannot search the data folder.
         """
         found = self.instance.storage_holds(self.key(label).encode())
         if isinstance(found, Refused):

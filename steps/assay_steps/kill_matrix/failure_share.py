@@ -61,7 +61,7 @@ class Sample:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Deselect the other scenarios; this hook runs last, so other plugins see all scenarios."""
+        """Keep every n-th scenario only; this hook runs last, so other plugins see all scenarios."""
         items[:] = items[self._first :: self._every]
 
 

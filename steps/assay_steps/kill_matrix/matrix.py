@@ -1,7 +1,7 @@
 """The kill matrix: which scenario catches which named defect.
 
-First all scenarios run without a defect.  A scenario that runs and does not pass there is an *alarm*.  Then the
-scenarios of each defect's rules run with the defect:
+First all scenarios of the chosen rules run without a defect.  A scenario that runs and does not pass there is an
+*alarm*.  Then the scenarios of each defect's rules run with the defect:
 
 - A scenario that fails has *caught* the defect.
 - A defect is in *error* if no scenario fails, and some scenario ends in an error with the defect, but not without it.
@@ -129,7 +129,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def convicted(self) -> frozenset[str]:
-        """The tolerated variants with a failing scenario; such a scenario demands more than its rule."""
+        """The tolerated variants that a scenario convicts; such a scenario demands more than its rule."""
         return frozenset(variant.name for variant in self.variants if variant.convicted_by)
 
     @property
@@ -230,8 +230,8 @@ def _matrix(
         unbroken: The outcomes without a defect.
         broken: The outcomes with each defect, by its name.
         defects: The defects of the chosen rules.
-        measured: The share of all scenarios that fail with a defect, by its name; only for defects that ran on all
-            scenarios.
+        measured: The share of scenarios that fail with a defect, by the defect's name; only for defects that ran on a
+            sample of all scenarios, or on all.
     """
     failed = {
         name: {scenario for scenario, outcome in outcomes.items() if outcome.verdict == Verdict.FAIL}

@@ -1,8 +1,8 @@
 """The check that no scenario fails on a tolerated variant.
 
 `kill_matrix` runs each variant on the scenarios of its own rules, which it must pass.  `tolerance` runs each variant on
-all scenarios.  There a scenario *convicts* a variant if it fails or ends in an error that it does not have without the
-variant; other verdicts, such as not-demonstrated, do not convict.
+all scenarios.  There a scenario *convicts* a variant if it passes without the variant, and fails or ends in an error
+with it; other verdicts, such as not-demonstrated, do not convict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay_steps.variants import all_variants
 
 
 class TriedVariant(Struct, frozen=True):
-    """A tolerated variant, and the scenarios that fail with it and pass without it."""
+    """A tolerated variant, and the scenarios that convict it (`convictions`): without the variant they pass."""
 
     name: str
     convicted_by: tuple[str, ...]
@@ -30,7 +30,7 @@ class Tolerance(Struct, frozen=True):
 
     Args:
         variants: Every tolerated variant that ran.
-        scenarios: The number of scenarios that each variant ran.
+        scenarios: The number of scenarios that ran without a variant.
     """
 
     variants: tuple[TriedVariant, ...]

@@ -84,8 +84,8 @@ class Trial(Struct, frozen=True):
 def outcomes_of(trial: Trial) -> Outcomes:
     """Run a trial in a temporary folder; return the outcomes of its scenarios.
 
-    A variant represents a foreign broker or client, which has to meet only the documents' demands.  So a trial of a
-    variant leaves out the scenarios of strength or role kit.
+    A variant represents a foreign broker or client, which has to meet only the documents' demands.  So the outcomes of
+    a variant's trial lack the scenarios of strength or role kit.
 
     Raises:
         UntriedError: No scenario tests the trial's rules.
@@ -171,7 +171,16 @@ def _end_with(pipe: Connection) -> None:
 
 
 def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
-    """Run the trials; return the outcomes by the name of the defect or variant."""
+    """Run the trials; return the outcomes by the name of the defect or variant.
+
+    Args:
+        pool: The processes that run the trials.
+        trials: The trials, by the name of their defect or variant.
+        told: Called after each trial with this name, the number of trials that are done, and the number of all trials.
+
+    Raises:
+        TrialError: A trial did not run to its end.
+    """
     running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
     outcomes: dict[str, Outcomes] = {}
     for done, trial in enumerate(as_completed(running), start=1):

@@ -83,12 +83,12 @@ class Case(Struct, frozen=True):
         profile: The profile of the first rule; empty without a rule.
         needs: The capabilities and the kind of queue manager that it needs.
         foreign: Whether it belongs to a user's feature.
-        tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
+        tags: For a foreign scenario, its tags that have no meaning for the kit; empty for the kit's scenarios.
         role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
         meets: The line numbers of the steps before which the scenario waits for the scenarios that share its faults.
-        work: The sentence of the last step before the kill that the scenario shares, without the names in the sentence;
-            empty without a shared kill.
+        work: For a scenario that shares a kill, the sentence of the step before its first fault, without names and
+            options; empty for other scenarios.
     """
 
     id: str
@@ -118,7 +118,7 @@ class Case(Struct, frozen=True):
 
     @property
     def alone(self) -> Case:
-        """The case with a broker for itself, if it shares kills or restarts with others; else the case itself."""
+        """The case with a broker of its own if it shares kills or restarts with other scenarios; else the same case."""
         return self.with_own_broker if self.needs.shared_fault in {Capability.KILL, Capability.RESTART} else self
 
     @property
@@ -161,7 +161,11 @@ def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
 
 
 def feature_of(template: ScenarioTemplate) -> str:
-    """Return the name of a feature in ids: its path below the kit's features, or below the working folder."""
+    """Return the name of a feature in scenario ids.
+
+    The name is the file's path below the folder of the kit's features, or else below the working folder.  A file
+    outside both folders has its file name only.
+    """
     return _place(template.feature.filename)[0]
 
 
@@ -340,13 +344,16 @@ def probe_of(tags: Iterable[str]) -> Capability | None:
 
 
 def known_tags(catalogue: Catalogue) -> frozenset[str]:
-    """Return every tag that has a meaning for the kit."""
+    """Return every tag that has a meaning for the kit, except the tags of probes."""
     return catalogue.ids | kit_tags()
 
 
 @cache
 def kit_tags() -> frozenset[str]:
-    """Return every tag that has a meaning for the kit, except rules' ids.  Cached, because each scenario needs it."""
+    """Return every tag that has a meaning for the kit, except rules' ids and the tags of probes.
+
+    Cached, because each scenario needs it.
+    """
     needs = (f"{NEEDS_PREFIX}{capability.value}" for capability in Capability)
     return frozenset({*ROLE_TAGS, *STRENGTH_TAGS, *JUDGED_TAGS, *needs, *kind_tags(), OWN_INSTANCE})
 
@@ -408,7 +415,13 @@ def _needs_of(given: frozenset[str]) -> Needs:
 
 
 def _shared(needed: frozenset[Capability]) -> Capability | None:
-    """Return the fault that a scenario can share with others; None if it needs a fault of another kind, or several."""
+    """Return the fault that a scenario can share with others, from the capabilities that it needs.
+
+    A cut does not count if the scenario also needs another fault.
+
+    Returns:
+        The fault; None if the scenario needs no fault, several faults, or a fault that scenarios cannot share.
+    """
     faults = needed & FAULT_CAPABILITIES
     first, *others = sorted(faults - {Capability.CUT} or faults) or (None,)
     return first if first in SHARED_FAULTS and not others else None

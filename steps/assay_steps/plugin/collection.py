@@ -42,7 +42,7 @@ class Process(Struct, frozen=True):
 
     @property
     def is_one_of_many(self) -> bool:
-        """Whether several processes run the scenarios."""
+        """Whether this process is a worker of pytest-xdist, or forks processes that run the scenarios."""
         return not self.controls or self.forks > 0
 
 
@@ -66,10 +66,10 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_bdd_apply_tag(self, tag: str) -> None:
-        """Register the tags of features as markers, because pytest's strict markers refuse unknown ones.
+        """Register a feature's tag as a marker, because pytest's strict markers refuse unknown ones.
 
-        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its line.
-        If `assay run` runs a user's own modules, their features may have any tag.
+        A mistyped tag in the form of the kit's tags is registered, so that the selection can report it with its line.
+        If `assay run` runs a user's own modules, every tag is registered, because their features may have any tag.
         """
         if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
             self._config.addinivalue_line("markers", f"{tag}: a tag of a feature")
@@ -83,7 +83,11 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare the collected scenarios with the feature files, mark each one, and select the run's scenarios."""
+        """Compare the collected scenarios with the feature files, mark each one, and select the run's scenarios.
+
+        Raises:
+            pytest.UsageError: A scenario was not collected, or a feature has a mistake.
+        """
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self._run.catalogue, is_ours)]
         mistakes += repeated_rows(items, is_ours)

@@ -50,7 +50,7 @@ from assay_steps.words.spans import set_pace
 UNJUDGED = "assay_unjudged"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
 EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
-"""The verdicts that the frames of the scenario's connections, and the broker's log and past, may explain."""
+"""The verdicts after which the journal also gets the frames, the broker's log and past, and inspections."""
 
 
 def register(config: pytest.Config) -> None:
@@ -125,7 +125,11 @@ class AssayPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Provide a broker and clients for the scenario; conclude it as unsupported if the pair lacks a capability."""
+        """Provide a broker and clients for the scenario.
+
+        If the pair lacks a capability, conclude the scenario as unsupported; if the backend cannot provide a broker,
+        conclude it as an error.
+        """
         case = item.stash.get(CASE, None)
         if case is None:
             return
@@ -234,7 +238,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add to the report a probe's verdict, or the name of a test without a verdict, for the controlling process."""
+        """Add a probe's verdict, or the name of a test without a verdict, to the report for the controlling process."""
         report = yield
         setattr(report, TOLD, probed(item))
         judged = CASE in item.stash and report.when != "teardown"
@@ -316,7 +320,7 @@ class AssayPlugin:
 
 
 def _silence(instance: Instance) -> Silence | None:
-    """Return why the instance's broker does not answer, although the scenario caused no fault; None if it answers."""
+    """Return a report if the broker has stopped answering without a fault of the scenario; None if it answers."""
     if isinstance(instance, Watched) and (absence := instance.absence()):
         return Silence(absence, Whose.USER)
     try:

@@ -15,7 +15,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.cases import CASE
 
 PROBED = pytest.StashKey[Verdict]()
-"""The key under which a probe holds its verdict, unless a known outcome expects the verdict."""
+"""The key under which a pytest item holds its scenario's verdict, unless a known outcome expects the verdict."""
 TOLD = "assay_probed"
 """The attribute of a probe's report with its capability and verdict; a forked process sends it with the report."""
 CARRIERS = frozenset({Capability.QUEUE, Capability.TOPIC})
@@ -31,7 +31,9 @@ def is_probe(item: pytest.Item) -> bool:
 def wanted_probes(
     probes: Iterable[pytest.Item], selected: Sequence[pytest.Item], *, narrowed: bool
 ) -> list[pytest.Item]:
-    """Choose the probes: all, or in a narrowed run the probes of capabilities that the selected scenarios need.
+    """Choose the probes of a run: all, or in a narrowed run those of capabilities that the selected scenarios need.
+
+    A run that selects no scenario has no probes.
 
     Args:
         probes: The collected probes.
@@ -55,8 +57,10 @@ class EarlyEnd:
     """A pytest plugin that ends a run if its probes show that no selected scenario can pass.
 
     The probes run first.  If the probe of `queue` or `topic` fails, the pair does not deliver even a single message to
-    a waiting receiver.  The run ends if every selected scenario needs a capability whose probe failed or that the pair
-    lacks.  Other processes may have begun scenarios by then.  The verdict on a scenario that did not run is error.
+    a waiting receiver.  A capability is unusable if its probe failed or was unsupported.  The run ends if one of these
+    probes failed and every selected scenario needs an unusable capability.  A scenario that needs neither `queue` nor
+    `topic` lets the run end only if both are unusable.  Other processes may have begun scenarios by then.  The verdict
+    on a scenario that did not run is error.
 
     Args:
         needs: Which of `queue` and `topic` each scenario needs; the end of pytest's collection replaces this value.

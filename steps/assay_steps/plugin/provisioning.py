@@ -52,6 +52,12 @@ class Provisioning:
         """Provide a broker instance that meets the case's needs, and the clients that run the case.
 
         A probe runs even if the backend does not declare the capability; its needs only choose the client's face.
+
+        Returns:
+            The broker instance and the clients; Unsupported if the broker or the clients lack a needed capability.
+
+        Raises:
+            BackendError: The instance cannot be started, or lacks a member of `Instance`.
         """
         instance = self._able(case.needs if case.probe is None else Needs())
         if isinstance(instance, Unsupported):
@@ -83,7 +89,10 @@ class Provisioning:
         return provisioned
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
-        """Replace the reason for a missing capability by the catalogue's reason, if no single server can have it."""
+        """Return a better reason for a missing capability of the kit's own broker, if the catalogue has one.
+
+        The catalogue says for some rules why no single server can show them (`Rule.beyond_one_server`).
+        """
         if self._backend.environment.ours:
             for rule in case.rules:
                 reason = self._catalogue.rule(rule).beyond_one_server

@@ -44,7 +44,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         rules: Test only the rules with these ids; empty for all.
         seed: The seed of all random choices.
         store: The reference broker's store; None for its default.
-        face: The face of the client; None for the first.
+        face: The face of the client; None for the backend's default.
         defect: The name of the defect to switch on; None for none.
         variant: The name of the tolerated variant to switch on; None for none.
         late_ms: How late a delayed message may arrive, in milliseconds; None for 5 s.
@@ -66,7 +66,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The options that choose the tested pair, as `assay run` takes them, so that a later run can repeat them."""
+        """The options for the tested pair, the lateness and the seed, as a later `assay run` can repeat them."""
         options = {
             "backend": self.backend,
             "store": self.store,

@@ -1,6 +1,7 @@
 """A run of the suite with one backend, one client and one folder of evidence; each process of the run has a `Run`.
 
-The processes write ``journals/<writer>.jsonl`` during the run; the main process writes ``verdicts.json`` at its end.
+Each process writes ``journals/<writer>.jsonl`` during the run.  At the run's end the main process writes
+``verdicts.json``.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
         writer: This process's name, which is also the name of its journal.
         out: The folder of evidence.
         shared: The address of the broker that all processes share; None if each scenario has its own.
-        environment: The tested product, with what the shared broker says about itself; None without such a broker.
+        environment: The tested product, with the details that the shared broker reports; None without a shared broker.
         pace: The run's pace (`assay_steps.cast.timing.pace`); None if it is not measured yet.
     """
 
@@ -136,7 +137,9 @@ class Run:
 
     Raises:
         LookupError: A name in the request is unknown, or the backend cannot be started on this machine.
-        OSError: The folder of evidence cannot be written.
+        FolderError: The folder of evidence cannot be written, or holds a file that is not a run's output.
+        JournalError: The journal of this process exists already, or cannot be created.
+        KnownOutcomesError: The file of the backend's known outcomes is invalid.
     """
 
     def __init__(self, options: RunOptions, interrupts: Interrupts) -> None:
@@ -226,7 +229,7 @@ class Run:
         return self.options.profile is not None or bool(self.options.rules or self.options.scenarios)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
-        """Open the journal and write the plan of the run.
+        """Write the journal's first event, unless it is written already, and then the plan of the run.
 
         Args:
             cases: The scenarios that will run.

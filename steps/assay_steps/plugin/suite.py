@@ -77,7 +77,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def _like_pytest(own: Sequence[str]) -> tuple[str, ...]:
-    """Return options with which pytest treats a user's own tests, their warnings and imports, as without Assay."""
+    """Return pytest's options that give a user's tests the warning filters and import paths of a run without Assay."""
     folders = [str(folder) for argument in own for folder in _folders_of(Path(argument.partition("::")[0]).resolve())]
     return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(dict.fromkeys(folders))}")
 
@@ -105,6 +105,9 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
 
     Returns:
         Pytest's exit code; INTERRUPTED if the user pressed Ctrl-C at any time.
+
+    Raises:
+        FolderError: The folder of evidence cannot be written, or holds a file that is not a run's output.
     """
     make_room(options.out)
     interrupts = Interrupts()

@@ -53,7 +53,10 @@ JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals blocked until a forked process has its own journal; before that, a handler would close the parent's."""
+"""The signals that are blocked until a forked process has a journal of its own.
+
+Before that, a handler would close the parent process's journal.
+"""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 

@@ -34,7 +34,7 @@ SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
 _ALONE = "faults"
-"""The kind of the groups of scenarios that have their broker for themselves, one after the other."""
+"""The kind of the groups for scenarios that use a broker alone, one after the other."""
 
 
 def groups_of(needs: Mapping[str, Needs], sharing: FaultSharing) -> Groups:
@@ -65,7 +65,11 @@ def _kind_of(needs: Needs, sharing: FaultSharing) -> tuple[str, int]:
 
 
 def repeated_group(group: str) -> str:
-    """Return the group of a scenario's later attempts, which have their broker for themselves."""
+    """Return the group of a scenario's later attempts, which do not share their broker.
+
+    Args:
+        group: The group of the scenario's first attempt; for an empty group the result is empty, too.
+    """
     _, _, number = group.rpartition("-")
     return f"{_ALONE}-{int(number) % FAULT_GROUPS}" if number else ""
 
@@ -95,7 +99,7 @@ def write_groups(file: Path, groups: Mapping[str, str]) -> None:
 
 
 class FaultScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
-    """A scheduler for pytest-xdist whose scopes are the groups; each other test is a scope of its own.
+    """A scheduler for pytest-xdist whose scopes are the groups; each test without a group is a scope of its own.
 
     Args:
         config: pytest's configuration.

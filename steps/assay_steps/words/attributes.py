@@ -32,7 +32,7 @@ NOUNS: Mapping[ObjectKind, str] = {
 
 
 def read_attributes(text: str) -> dict[str, Scalar]:
-    """Read attributes, by their keywords; as in MQSC, a value of digits is a number and a blank value is empty."""
+    """Read attributes, by their keywords; as in MQSC, unquoted digits are a number, and a blank value is empty."""
     found = re.findall(r"([A-Z]+)\((?:'([^']*)'|([^()']*))\)", text)
     return {
         keyword: int(bare) if bare.isdigit() else quoted.rstrip() or bare.strip() for keyword, quoted, bare in found
@@ -49,7 +49,7 @@ def _value(value: Scalar) -> str:
 
 
 def command_text(change: Change) -> str:
-    """Return the MQSC command for a change, for the reader of the journal."""
+    """Return a change in the form of an MQSC command, for the reader of the journal."""
     match change:
         case Define() | Alter():
             return _definition_text(change)

@@ -34,12 +34,15 @@ def unknown_choice(part: str, known: Sequence[Saying], what: str, reads: Callabl
 
 
 def closest(part: str, examples: Sequence[str], reads: Callable[[str], bool]) -> str | None:
-    """Find the most similar option or term and put the step's value into it; None if no option or term is similar.
+    """Find the most similar option or term, and put the step's value into it if the result is valid.
 
     Args:
         part: The step's text for the option or term.
         examples: Examples of the known options or terms, with a value if they take one.
         reads: Returns whether a text is valid.
+
+    Returns:
+        The option or term; None if no option or term is similar.
     """
     likeness, best = max((_likeness(part, example), example) for example in examples)
     if likeness < ALIKE:

@@ -23,7 +23,7 @@ RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
 SHAPED_LIKE_OURS = re.compile(
     rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|{PROBE_PREFIX}|judges-|platform-|level-|topology-).+"
 )
-"""The form that all tags of the kit have; a tag of this form that the kit does not know is a mistake."""
+"""The form of rules' ids and of the kit's tags with a prefix; an unknown tag of this form is a mistake."""
 RULE_LIKE = re.compile(r"([a-z]{2})[-_]?0*(\d{1,3})", re.IGNORECASE)
 """A rule's id in another spelling, such as ``dd_2``."""
 PLACEHOLDER = re.compile(r"<(\w(?:[\w -]*\w)?)>")
@@ -170,7 +170,7 @@ def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
     """Report steps with ``the queue`` or ``the topic`` in a scenario that names its queues or topics.
 
     ``the queue`` and ``queue "orders"`` are two queues, so a scenario could pass because its receiver watches the
-    wrong queue.
+    wrong queue.  A scenario with ``Given an empty queue`` may use both.
     """
     texts = [step.name for step in template.steps]
     bare = {text: _QUOTED.sub('""', text) for text in texts}

@@ -19,7 +19,8 @@ class Place(Struct, frozen=True):
 
     Args:
         kind: queue or topic.
-        name: The place's name in the scenario; for "the queue" and "the topic", which have no name, the same as `kind`.
+        name: The place's name in the scenario; for "the queue" and "the topic", which have no name, the same as `kind`;
+            for the staging queue and the base topic, the name at the broker.
         role: staging, dead-letter or base for an object of the broker; subscription for the queue of a subscription to
             the topic `name`; empty for a queue or topic of the scenario.
         number: The number of the subscription, from 1.

@@ -1,6 +1,6 @@
 """The parsing of steps: readers for each kind of field, such as durations, message labels and options of a send.
 
-Every step's text goes through `phrase`, so all steps understand the same words.
+Every step with fields is parsed by `phrase`, so all steps understand the same words.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"sets its listener again as soon as (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
     (r"closes its receiver as soon as (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
 )
-"""The actions of a listener; a step joins several with ``and``."""
+"""The patterns and readers of a listener's actions; a step joins several actions with ``and``."""
 
 _ONE_SCRIPT = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in SCRIPT_PHRASES)
 
@@ -254,7 +254,7 @@ class Phrase(parsers.parse):
     def parse_arguments(self, name: str) -> dict[str, Any]:
         """Return the arguments in a step's text.
 
-        A result of `is_matching` is used only once, because the step may change it.
+        The arguments that `is_matching` stored are used only once, because the step may change them.
         """
         parsed, self._parsed = self._parsed, None
         return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)

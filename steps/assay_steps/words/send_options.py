@@ -37,8 +37,8 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         send_priority: Priority of this send alone.
         own_mode: Delivery mode set on the message object before the send (PD-04).
         reused: Whether the message object of the producer's previous send is sent again, with another body.
-        received: The name, in the scenario, of a received message whose object is sent, with another body. The session
-            of its consumer sends it, and has not acknowledged it.
+        received: The label of a received message whose message object the step sends, with another body. The message
+            was received on the same connection, and is not settled.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.
         binary: Whether the body is bytes, with every octet in it, instead of a text.
@@ -125,7 +125,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"property (\w+) = (-?\d+\.\d+)", lambda match: {"properties": {match[1]: float(match[2])}}),
     (r"property (\w+) = (true|false)", lambda match: {"properties": {match[1]: match[2] == "true"}}),
 )
-"""The options after ``with`` in a send, joined by commas and ``and``."""
+"""The patterns and readers of the options after ``with``; a step joins several options with commas and ``and``."""
 
 _REPORT = re.compile(r"(?:report options? )?(MQRO_\w+)")
 """The pattern of a report option; only the first one in a step needs the words ``report option``."""
@@ -137,6 +137,7 @@ def read_options(text: str) -> SendOptions:
     Raises:
         ChoiceError: An option does not exist (the error names the most similar one), or two options exclude each other.
         DurationError: A duration is invalid.
+        ValueError: A report option is unknown; the error names the known options.
     """
     found: dict[str, Any] = {}
     report: list[str] = []

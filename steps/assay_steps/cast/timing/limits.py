@@ -35,7 +35,7 @@ class TimeLimits(Struct, frozen=True):
         return structs.replace(self, late_ms=late_ms, expected_ms=max(self.expected_ms, 3 * late_ms))
 
     def at_pace(self, factor: int) -> TimeLimits:
-        """Return the limits multiplied by the run's pace; the allowed lateness stays as it is.
+        """Return the limits multiplied by the run's pace; `late_ms` and `beat_ms` stay as they are.
 
         Args:
             factor: The run's pace (`assay_steps.cast.timing.pace`).

@@ -4,7 +4,7 @@ No document says how fast a broker answers.  The kit sends a few messages before
 and deliveries on the backend's clock.  The shortest time counts: a starting broker or a busy machine delays only some
 answers, but a slow pair delays all of them.
 
-| shortest answer and delivery | pace |
+| longer of the shortest answer and the shortest delivery | pace |
 |---|---|
 | below 0.1 s | 1: as written |
 | from 0.1 s, below 0.2 s | 2 |
@@ -37,7 +37,8 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
         name: A name for the queue of the measurement, which no other client uses.
 
     Returns:
-        The pace, from 1 to `LARGEST`; 1 if the pair refuses a call, so that its speed is unknown.
+        The pace, from 1 to `LARGEST`. If the pair refuses the connection, the set-up or the first send, or leaves a
+        call without an answer, its speed is unknown and the pace is 1.
     """
     connection = client.connect(instance.endpoint(client_protocol(instance)))
     if isinstance(connection, Refused):

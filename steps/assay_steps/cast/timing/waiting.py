@@ -129,8 +129,9 @@ class Waiting:
     def listen_for(self, span_ms: int, actors: Collection[str] = ()) -> None:
         """Wait for a time in which the actors receive no message, as evidence of silence.
 
-        A delay of the harness and a message to one of the actors prolong the wait.  The wait ends only after the
-        harness has noted its delays up to the end of the silence, because each of them shortens the silence.
+        A delay of the harness and a message to one of the actors prolong the wait, by `TimeLimits.expected_ms` at most.
+        The wait ends only after the harness has noted its delays up to the end of the silence, because each of them
+        shortens the silence.
 
         Args:
             span_ms: The length of the silence, in milliseconds.
@@ -199,9 +200,9 @@ class Waiting:
         self._await_receptions(names, complete, self.limits.expected_ms)
 
     def await_first(self, actor: str, keys: Collection[str]) -> None:
-        """Wait as `await_sightings` does for messages without which the next steps have another meaning.
+        """Wait, as `await_sightings` does, for messages that the next steps expect the actor to have received.
 
-        `missed` gets the messages that the actor has not received at the end of the wait.
+        The method adds to `missed` the keys of the messages that the actor has not received at the end of the wait.
         """
         self.await_sightings((actor,), keys)
         self.missed |= {key for key in keys if not self._sightings.complete((actor,), (key,), 1)}

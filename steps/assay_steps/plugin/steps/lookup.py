@@ -63,7 +63,8 @@ class StepLookup:
         """Find the definition that matches a step and is visible to the scenario; None if no definition does.
 
         Raises:
-            MistakeError: A definition matches except for a word of the step that is invalid, such as an unknown name.
+            MistakeError: No definition matches, but one would match without an invalid word of the step, such as an
+                unknown name.
         """
         node = request.node
         current = node.stash.get(CURRENT_STEP, None)

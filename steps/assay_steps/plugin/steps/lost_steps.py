@@ -198,7 +198,7 @@ def _step_keywords(dialect: Dialect) -> tuple[list[str], ...]:
 
 
 def _part_keywords(dialect: Dialect) -> dict[str, str]:
-    """Return the keywords that begin a part of a feature with steps, by their lower case."""
+    """Return the keywords of backgrounds, scenarios, outlines and rules, by their forms in lower case."""
     kinds = (dialect.background_keywords, dialect.scenario_keywords, dialect.scenario_outline_keywords)
     return {word.casefold(): word for kind in (*kinds, dialect.rule_keywords) for word in kind}
 

@@ -80,7 +80,7 @@ class StepRecorder:
         self._step(request.node, step, "broken", _told(exception, step, request.node))
 
     def outside(self, item: pytest.Item, problem: BaseException) -> None:
-        """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""
+        """Record an error that no step's hook has recorded, so the journal alone gives the same verdict as pytest."""
         if problem is item.stash.get(FAILED_CHECK, None):
             return
         journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within

@@ -28,7 +28,10 @@ from assay_steps.words.subscription_terms import read_terms
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
-"""With at least this likeness, from 0 to 1, a word or a part of a step counts as a mistyped form of another."""
+"""The least likeness, from 0 to 1, of an invalid field and the valid example that the error proposes.
+
+An error about a field is given only for a wording whose fixed letters are at least half this share of the step's text.
+"""
 ALIKE = 0.25
 """The least likeness, from 0 to 1, of a step that an error names as similar; rare words weigh more."""
 NEAREST = 3

@@ -24,15 +24,15 @@ from assay_steps.words.parsing import phrase
 PLAIN = Script()
 
 FILL_MS = 1_000
-"""The batch timeout, in milliseconds, for a client that is lost during a batch.
+"""The batch timeout, in milliseconds, for a client that loses its connection during a batch.
 
 It is short, because the queue already holds the batch's messages.
 """
 
 LOST_WITHIN_MS = 100
-"""The duration, in milliseconds, of the callback during which the client is lost.
+"""The duration, in milliseconds, of the listener's callback during which the client loses its connection.
 
-The client is lost at the callback's beginning, so it acknowledges no message.
+The client loses the connection at the callback's beginning, so it acknowledges no message.
 """
 
 UNBATCHED = "unbatched"
@@ -47,7 +47,7 @@ def _(world: World) -> None:
 
 @given(phrase("the time of an unbatched delivery of {count:Number} queued messages has been measured"))
 def _(world: World, count: int) -> None:
-    """Measure the time from the last send to the reception of its message, with a receiver that opens after all sends.
+    """Measure the time from the send of the last message to its reception by a receiver that opens after all sends.
 
     A later claim compares the time of a full batch with this time, because a broker under load may take a second for
     hundreds of messages.

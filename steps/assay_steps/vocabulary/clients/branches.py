@@ -1,7 +1,7 @@
 """Steps about branches of global units of work, in which sessions in XA mode work.
 
-The transaction manager, which prepares, commits and rolls back, uses the connection of the branch's session.  After the
-loss of that connection, the transaction manager opens its own connection.
+The transaction manager, which prepares, commits and rolls back, uses the connection of the branch's session.  If that
+connection is closed or lost, the transaction manager opens its own connection.
 """
 
 from __future__ import annotations

@@ -57,7 +57,10 @@ def _came(world: World, evidence: Evidence, labels: tuple[str, ...], name: str, 
 
 
 def _await(world: World, labels: tuple[str, ...], name: str, *, settled: bool) -> None:
-    """Wait until a disposition frame has accepted (or, with ``settled``, settled) each of the actor's messages."""
+    """Wait, at most `_limit`, until each of an actor's messages has a disposition frame with an outcome.
+
+    With ``settled``, wait instead until each has a disposition frame that settles the delivery.
+    """
     keys = world.keys(labels)
     world.wait_until(lambda: all(world.sightings.disposed(name, key, settled=settled) for key in keys), _limit(world))
 

@@ -1,7 +1,8 @@
 """Steps about producers, their settings, and sends.
 
-A step that sends with options creates a producer with these settings; options ``for this send only`` go with the send
-call.
+A step such as ``a message is sent to the queue with ...`` creates a producer, and sets on it the options that are a
+producer's settings.  A step with an existing producer does not change the producer's settings.  In both, the options
+``for this send only`` go with the send call.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MODE_NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 
 
 def prepared(producer: Producer, options: SendOptions) -> Producer:
-    """Set the options of a send on a producer, and return the producer.
+    """Set the delay, time to live, priority and delivery mode of a send's options on a producer; return the producer.
 
     Raises:
         SetupRefusedError: The client refuses a setting, so the scenario is inconclusive.
@@ -56,7 +57,7 @@ def _with_hint(refusal: Refused, setting: Setting) -> Refused:
 def producer_for(
     world: World, place: Place, options: SendOptions, name: str = "sender", session: Session | None = None
 ) -> Producer:
-    """Create a producer with the settings among the options.
+    """Create a producer, and set on it those options of a send that are settings of a producer (`prepared`).
 
     Raises:
         SetupRefusedError: The client refuses the producer or a setting, so the scenario is inconclusive.

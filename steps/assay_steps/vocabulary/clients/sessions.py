@@ -13,7 +13,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 _UNDECIDED = frozenset({JmsErrorKind.CONNECTION_LOST, JmsErrorKind.UNSUPPORTED})
-"""The kinds of refusals that do not show whether the pair breaks a rule by which the call must succeed."""
+"""The kinds of refusals that do not show whether the pair breaks a rule that demands the call's success."""
 
 
 @given(phrase("session {name:Name} in {ack:Ack} mode"))
@@ -84,7 +84,11 @@ def _(world: World) -> None:
 
 
 def _tried(world: World, answer: Answer[None]) -> None:
-    """Store the answer to a call for the next claim; end the scenario as inconclusive if the answer is undecided."""
+    """Store the answer to a call for the next claim.
+
+    Raises:
+        SetupRefusedError: The refusal is one of `_UNDECIDED`, so the scenario is inconclusive.
+    """
     if isinstance(answer.outcome, Refused) and answer.outcome.kind in _UNDECIDED:
         answer.needed()  # raises `SetupRefusedError`
     world.last = Answer(answer.ref, answer.outcome)
@@ -113,9 +117,15 @@ def _(world: World, name: str, label: str) -> None:
 
 
 def _acknowledge(world: World, name: str, label: str, which: int) -> Answer[None]:
-    """Acknowledge one of an actor's sightings of a message, and return the answer.
+    """Acknowledge one of an actor's receptions of a message, and return the answer.
 
-    Without such a sighting, do nothing: the scenario's claims find that the message was not delivered.
+    If the actor has not received the message, do nothing: the scenario's claims find that it was not delivered.
+
+    Args:
+        world: The scenario's world.
+        name: The actor's name.
+        label: The message's label.
+        which: The index of the reception; 0 for the first, -1 for the last.
     """
     seen = world.seen_by((name,), (world.key(label),))
     if not seen:

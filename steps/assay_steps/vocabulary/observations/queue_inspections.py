@@ -12,7 +12,7 @@ from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
 INSPECTIONS = 30
-"""The number of inspections within the time limit."""
+"""The pause between two inspections of a queue is the time limit divided by this number."""
 MS_PER_TENTH = 100
 """The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
 DELAY_UNITS_MS = (1, 100, 1000)
@@ -40,9 +40,16 @@ def inspect_until(world: World, place: Place, done: Callable[[Inspection], bool]
 
 
 def inspect_until_count(world: World, place: Place, count: int, counted: Callable[[Inspection], int]) -> Inspection:
-    """Inspect a queue until it holds ``count`` messages; then, after a time of silence, inspect it once more.
+    """Inspect a queue until it holds ``count`` messages or the time limit is over; return the last result.
 
-    The staging queue is not inspected once more, because its messages leave when their delays are over.
+    If the queue then holds exactly ``count`` messages, wait for a time of silence, and inspect it once more, because
+    further messages may come.  The staging queue is not inspected again: its messages leave when their delays are over.
+
+    Args:
+        world: The scenario's world.
+        place: The queue.
+        count: The expected number of messages.
+        counted: Returns how many messages of an inspection count.
     """
     seen = inspect_until(world, place, lambda seen: counted(seen) >= count)
     if place.role == "staging" or counted(seen) != count:

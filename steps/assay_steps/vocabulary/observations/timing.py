@@ -36,7 +36,10 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 
 
 def _due_ms(world: World, label: str, delay_ms: int) -> dict[str, int]:
-    """Return a message's earliest and latest due time in milliseconds: its send's begin and end, plus the delay."""
+    """Return a message's earliest and latest due time: the begin and the end of its send, each plus the delay.
+
+    Both are in milliseconds since the epoch.
+    """
     call = world.messages[label].call
     ends = {call, world.recorder.returned(call)}
     walls_ns = sorted(event.wall_ns for event in world.recorder.journal.events if event.ref in ends)

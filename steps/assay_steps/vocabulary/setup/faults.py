@@ -149,10 +149,10 @@ def _(world: World, name: str) -> None:
 
 
 def await_loss(world: World, name: str) -> None:
-    """Wait until an actor's connection is lost; an earlier step has arranged the loss at the reception of a message.
+    """Wait until an actor's connection is lost; an earlier step has arranged that a message's reception ends it.
 
-    If the actor does not receive the message in time, drop the connection now: the scenario's claims then find that the
-    message was not delivered.
+    If the connection is still open after `TimeLimits.expected_ms`, drop it now: the scenario's claims then find that
+    the message was not delivered.
     """
     connection = world.consumers[name].session.connection
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)

@@ -17,7 +17,7 @@ from assay_steps.words.parsing import phrase
 
 NONE: dict[str, Scalar] = {}
 INSPECTIONS = 30
-"""The number of times that a step reads an object within the time limit."""
+"""The pause between two reads of an object is the time limit divided by this number."""
 
 
 def _command(world: World, answer: Answer[None]) -> None:
