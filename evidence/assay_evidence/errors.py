@@ -3,12 +3,13 @@
 ::
 
     EvidenceError
-    ├── JournalError     a journal cannot be written or read at all
+    ├── JournalError     a journal cannot be written or read, or a folder has no journal
     ├── LineError        a line is not an intact event (the reader records it as `JournalDamage`)
     ├── VerdictsError    a `verdicts.json` cannot be read
-    └── ClaimError       a claim is malformed, or the evidence contradicts itself (`judge` then finds `error`)
+    └── ClaimError       a claim is malformed, or the evidence contradicts itself (the claim's verdict is then `error`)
 
-Damage inside a journal raises no error: `judge` uses it as data (`assay_evidence.lines.JournalDamage`).
+Damage inside a journal raises no error: the reader returns it as data (`assay_evidence.lines.JournalDamage`), and
+`judge` takes it into account.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class EvidenceError(ValueError):
 
 
 class JournalError(EvidenceError):
-    """A journal cannot be written, or no journal can be read; the text names the file and a remedy."""
+    """A journal cannot be written or read, or a folder has no journal; the text names the path and a remedy."""
 
 
 class LineError(EvidenceError):
@@ -43,4 +44,4 @@ class VerdictsError(EvidenceError):
 
 
 class ClaimError(EvidenceError):
-    """A claim lacks a reference or a bound, or refers to an event that is not in the journal."""
+    """A claim is malformed or refers to an event that is not in its evidence, or the evidence contradicts itself."""

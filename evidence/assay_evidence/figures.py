@@ -16,7 +16,7 @@ _NS_PER_SECOND = 1_000_000_000
 
 @lru_cache(maxsize=4096)
 def duration(ns: int) -> str:
-    """Return a duration as text with four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
+    """Return a duration as text with at most four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
 
     A sentence that compares two durations must also state their difference, because rounded durations can look equal.
 
@@ -35,7 +35,7 @@ def _significant(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a duration as text.
+    """Return a duration in seconds as text, in the form of `duration`.
 
     Args:
         value: The duration in seconds.

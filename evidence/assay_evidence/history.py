@@ -94,14 +94,14 @@ class Faulted(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """A browse that was answered; its time is the time of the answer."""
+    """A client's browse (`call`) that the broker accepted, with its answer; the message list dates from the answer."""
 
     call: Call
     answer: Return
 
 
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Return the events of a journal that may decide a claim: those before the claim.
+    """Return the events that may decide a claim: those before the claim, without the kinds that decide no claim.
 
     An event of the claim's own writer counts if its sequence number is lower than the claim's.  An event of another
     writer counts unless it is later than the claim by more than the clocks' uncertainty.  Delays of the harness
@@ -142,6 +142,9 @@ class History:
         transfers: The frames in which the client sent a message, by the message's key, in the order of each writer.
         frames: The frames about a message in both directions, by the message's key, in the order of each writer.
         delays: All delays of the harness (`Late`).
+
+    Raises:
+        ClaimError: A call has two answers, or a watch or fault ends without a begin.
     """
 
     def __init__(self, events: Iterable[AnyEvent], *, delays_placed: bool = True) -> None:

@@ -3,18 +3,18 @@
 1. A claim's predicate decides the claim from the scenario's evidence up to the claim (`judge_claim`).  A predicate that
    raises an unexpected exception gives `error`, never a pass.
 2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
-3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
-   could not run because something other than an ability of the pair was missing, such as virtual time.  If a busy
-   machine, a slow restart or a failed shared fault left an attempt at the scenario without a decision, a later attempt
-   decides (`assay_evidence.concluding.attempts`).
+3. A scenario's verdict is the worst verdict of its findings; a failed step or a missing capability also gives a
+   finding.  A scenario stands *apart* if it could not run because something other than an ability of the pair was
+   missing, such as virtual time.  If a busy machine, a slow restart or a failed shared fault left an attempt at the
+   scenario without a decision, a later attempt decides (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  All scenarios are affected in
 these cases:
 
 - A writer's file is missing.
-- The damaged writer began no scenario or wrote into another writer's scenario, so the lost lines may belong to any
-  scenario.
+- The writer of the damaged journal began no scenario, or wrote events into a scenario that another writer began.  So
+  the lost lines may belong to any scenario.
 - No journal has the plan, so scenarios may be missing.
 """
 
@@ -138,8 +138,8 @@ def _decide(
     Args:
         claim: The claim.
         visible: The evidence for the claim.
-        known: The evidence and index of the scenario's previous claim; the function uses this index again if the
-            evidence is equal.
+        known: The evidence and index of the scenario's previous claim, None for the first claim; the function uses this
+            index again if the evidence is equal.
         delays_placed: Whether the journal says when the harness was late.
 
     Returns:
@@ -161,7 +161,7 @@ def _error(claim: Claim, reason: str) -> Finding:
 
 
 class _Facts(Struct, frozen=True):
-    """The facts about a scenario, except its claims."""
+    """The properties of a scenario, from the plan, the scenario's begin and the rules that its claims name."""
 
     rules: tuple[str, ...]
     strength: str
@@ -277,7 +277,7 @@ class _Run:
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """Return the findings that come from no claim, such as on a missing capability or a step that failed."""
+        """Return the findings that come from no claim, such as those about a missing capability or a failed step."""
         if not trace and self._damage:
             reason = f"No line of the scenario is left. {_harmed(next(iter(self._damage.values())))}"
             return [Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=reason)]

@@ -20,7 +20,7 @@ class Level(StrEnum):
     KILL = "kill"
     """The kit killed the broker's process and started the broker again."""
     POWER_LOSS = "power-loss"
-    """The kit ended the broker, discarded what it had not flushed to its disk, and started it again."""
+    """The kit ended the broker, discarded the data that was not flushed to disk, and started the broker again."""
     FLUSH = "flush"
     """The kit observed the flush of the broker's storage."""
 

@@ -1,4 +1,4 @@
-"""The token at the start of all names that a scenario uses on the broker, so that scenarios can share a broker.
+"""The token in all names that a scenario uses on the broker, so that scenarios can share a broker.
 
 The journal has the full names, as the broker knows them.  Reports show the names from the feature file.
 """

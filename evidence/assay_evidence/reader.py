@@ -6,7 +6,7 @@ The reader checks in this order:
    (`assay_evidence.lines.read_line`);
 2. each line against its file: the run and writer must be the run and writer of the file's first intact line, the
    sequence numbers must have no gaps or repeats, and no line may follow the ``end`` record;
-3. the ``end`` record against the bytes before it: their count and their digest must be right;
+3. the ``end`` record against the lines before it: it must have the right number of lines and the digest of their bytes;
 4. the files against each other: all must be of one run, each writer must have one file, and each writer that an ``end``
    record names must have a file.
 
@@ -37,7 +37,7 @@ class Journals(Struct, frozen=True):
 
     Args:
         events: All intact events of the run, sorted by writer and sequence number.
-        damage: All damage, sorted by file and line.
+        damage: All damage, file by file in the order of the files' names; missing files come last.
     """
 
     events: tuple[AnyEvent, ...]

@@ -45,7 +45,7 @@ SCHEMAS: Mapping[str, Callable[[], Schema]] = {"journal-1.json": journal_schema,
 
 
 def schema_text(schema: Schema) -> bytes:
-    """Return the content of a schema's file."""
+    """Return a schema as the content of its file: indented JSON."""
     return msgspec.json.format(msgspec.json.encode(schema), indent=2) + b"\n"
 
 

@@ -53,7 +53,8 @@ class Finding(Struct, frozen=True):
     """The result of one claim, or of one subject of an invariant.
 
     Args:
-        claim: The reference (``writer:seq``) of the claim or of the subject's event; empty if the finding has neither.
+        claim: The reference (``writer:seq``) of the claim, or of another event that the finding is about, such as a
+            step or the subject's event; empty if it is about no event.
         verdict: The verdict.
         reason: The reason of the verdict, in one sentence.
         expected: The demand of the rule, with figures.
@@ -89,8 +90,8 @@ class ScenarioVerdict(Struct, frozen=True):
         expected: The demand in that finding.
         observed: The evidence in that finding.
         disclosed: All disclosed outcomes of the findings.
-        seconds: The scenario's duration on the wall clock.
-        waited_seconds: The time for which the scenario's steps waited, on the backend's clock.
+        seconds: The scenario's duration on the wall clock, in seconds.
+        waited_seconds: The time for which the scenario's steps waited, on the backend's clock, in seconds.
         findings: The findings of all claims, in the journal's order.
         foreign: Whether the scenario is not the kit's own; then it decides no rule of the catalogue.
         client: The name, version and face of the client that ran the scenario; empty if the journal does not say.
@@ -98,7 +99,7 @@ class ScenarioVerdict(Struct, frozen=True):
             virtual time.
         tags: The tags of a foreign scenario that the kit does not know, such as a team's own ids.
         role: The scenario's role for its rule's verdict: core, control, evidence or kit (`assay_features.Role`).
-        levels: The levels of evidence that the scenario reached; empty if it was not run.
+        levels: The levels of evidence that the scenario reached; empty for an unsupported scenario and for a probe.
         unseen: The levels of evidence that the scenario could not reach, because the pair lacks a capability.
         probe: The capability that a probe looks for (`assay_evidence.concluding.probes`); empty for other scenarios.
         delayed: Whether circumstances of the run, and not the pair, left the scenario without a decision: a delay of
@@ -184,7 +185,7 @@ class ProfileStatement(Struct, frozen=True):
     Args:
         profile: The profile.
         claimed: Whether the backend claims the profile. A run tries the profile's rules in either case.
-        requires: The capabilities that a claim requires (`assay_features.ProfileDefinition`).
+        requires: The capabilities that the profile requires (`assay_features.ProfileDefinition`).
         not_claimed: For a claimed profile, the required capabilities that the pair does not declare, each with the
             reason.
     """
@@ -206,12 +207,12 @@ class Verdicts(Struct, frozen=True):
         rules: The verdicts on the rules that the kit's own scenarios tried.
         totals: The number of rules with each verdict.
         defect: The name of the defect that the run switched on; empty for a run without a defect.
-        foreign: The verdicts on foreign scenarios by id; they decide no rule of the catalogue.
+        foreign: The verdicts on foreign scenarios, sorted by id; they decide no rule of the catalogue.
         foreign_totals: The number of foreign scenarios with each verdict; empty without foreign scenarios.
         clients: The number of scenarios that each client ran, with `client` first. Other faces run the scenarios that
             the face of `client` cannot run. Empty if no scenario names its client.
         profiles: The backend's statement on each profile; empty if the journal does not record claims of profiles.
-        probes: The verdicts on probes by id. They are verdicts on the adapter's declarations, and decide no rule.
+        probes: The verdicts on probes, sorted by id. They judge the adapter's declarations, and decide no rule.
     """
 
     schema: int

@@ -66,8 +66,9 @@ class Mark(Struct, frozen=True):
 def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
     """Return the moments before which silence proves nothing about these messages.
 
-    These are the answer to each send, the end of each send's delivery delay (its argument ``delay_ms``, in
-    milliseconds), and the end of each fault.  Without a send of these messages, the list is empty.
+    These are the answer to each send (the send itself if it has no answer), the end of each send's delivery delay (its
+    argument ``delay_ms``, in milliseconds), and the end of each fault.  Without a send of these messages, the list is
+    empty.
     """
     marks: list[Mark] = []
     for send in history.sends(keys):
@@ -129,10 +130,14 @@ class Axis:
         return next((start for start, end in self.held if start < at <= end), at)
 
     def is_prompt(self, since: int, until: int) -> bool:
-        """Return whether all delays of the harness are known, and last at most `HELD_UP_NS` in a span.
+        """Return whether all delays of the harness are known, and those in a span last at most `HELD_UP_NS` together.
 
         A delay counts as a whole if a part of it lies in the span.  The span ends `CATCHING_UP_NS` after `until`,
         because a consumer may begin to ask for messages shortly after its watch begins.
+
+        Args:
+            since: The start of the span, as a position on the axis.
+            until: The position on the axis after which the span ends.
         """
         ends = ((self.at(late), late) for late in self.history.delays)
         inside = (late for end, late in ends if end > since and end - late.held_ns < until + CATCHING_UP_NS)
@@ -155,9 +160,10 @@ class Axis:
     def quiet(self, watchers: Watchers, after: Collection[Mark], quiet_ns: int) -> Silence:
         """Search for a quiet watch after all marks.
 
-        A quiet watch is a part of a watch in which its actor received no message for at least `quiet_ns`, without the
-        delays of the harness.  If `quiet_ns` is at most a millisecond, a whole watch that ended without a message also
-        suffices, even a shorter one, unless a fault or a delay of the harness overlaps it.
+        A quiet watch is a part of a watch in which the watch's actor received no message for at least `quiet_ns`, not
+        counting delays of the harness.  If `quiet_ns` is at most a millisecond, a whole watch that ended without a
+        message also suffices, even a shorter one, unless a fault or a delay of the harness overlaps it.  If a fault has
+        not ended, no watch is quiet.
 
         Args:
             watchers: The consumers whose watches count.
@@ -208,8 +214,8 @@ class Axis:
     def _behind(self, watch: Watched, mark: Mark) -> bool:
         """Return whether a watch lies completely after a mark.
 
-        A watch that begins at the mark's time counts if the watch has a duration, or if its writer noted it after the
-        mark.
+        If a watch begins exactly at the time of the mark's event and the same writer recorded both, their order in the
+        journal decides.  Any other watch that begins at the mark's time counts if it has a duration.
         """
         low, high = self.span(watch)
         place = self.place(mark)

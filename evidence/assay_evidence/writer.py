@@ -80,9 +80,9 @@ class JournalWriter:
             fields: The fields of this kind of event by name.
 
         Raises:
-            JournalError: The journal is closed or broken, the first kind is not `Begin`, or the line could not be
-                written in full.
-            TypeError: The kind of event has no field of a given name, or a field is missing.
+            JournalError: The journal is closed or broken, the first kind is not `Begin`, `kind` is `End`, or the line
+                could not be written in full.
+            TypeError: `fields` has a name that this kind of event lacks, or a field is missing.
         """
         if kind is End:
             raise JournalError(f"The journal of {self.writer} must be ended by close(), not by an end record.")

@@ -6,8 +6,8 @@ line, an incomplete line, an altered byte.
 
 The line numbers of each writer show missing and surplus lines.  Lines are numbered from 0 without gaps; the first line
 is ``begin``; the last is ``end`` and holds the number of lines before it.  The ``end`` of the run's main process (the
-controller) names all writers.  A writer is **missing** if this ``end`` names it and it has no file.  The controller is
-missing if no ``end`` names writers.
+controller) names all writers.  A writer is **missing** if this ``end`` names it and no parsed line is from it.  The
+controller is missing if no ``end`` names writers.
 
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers are not used, because they drop
 blank lines and all but the first object of a line, and turn an invalid line into a row of nulls.
@@ -44,7 +44,7 @@ class Bronze(Struct, frozen=True):
         events: The parsed lines: ``folder``, ``file``, ``case_id`` and every field of every kind of event.
         quarantine: The quarantined lines: ``folder``, ``file``, ``reason``, ``line``.
         missing: The missing and surplus lines of each writer: ``folder``, ``run``, ``writer``, ``reason``, ``lines``
-            (their number; null if unknown).
+            (their number; null if unknown) and ``file`` (only for a file without a valid line; otherwise null).
         files: The journal files: ``folder``, ``file``.
     """
 

@@ -208,7 +208,7 @@ def _damage(quarantine: DataFrame, missing: DataFrame) -> dict[str, tuple[str, .
 
 
 def _with_left_out(bronze: Bronze, damage: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Add to the damage the sentences about lines that an import left out."""
+    """Add to the damage the sentences about lines that could not be imported."""
     begun = bronze.events.where((F.col("kind") == "begin") & F.col("unread").isNotNull())
     told = begun.groupBy("folder").agg(F.min("unread").alias("unread")).collect()
     return {**damage, **{row.folder: (*row.unread, *damage.get(row.folder, ())) for row in told}}

@@ -104,7 +104,7 @@ def together(table: DataFrame, rows: Mapping[str, Rows]) -> DataFrame:
 def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = False) -> Rows:
     """Return the part of an invariant that examines copies of messages.
 
-    The figure is how often consumers of the holder received the message.
+    The figure is the column ``seen`` of the table of copies (`assay_pipeline.tables.copies`).
 
     Args:
         which: The examined copies.

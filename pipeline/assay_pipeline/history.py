@@ -17,7 +17,7 @@ The invariants read only these tables:
   activity in the span, and whether silence in the span shows that no message came (``conclusive``).
   Each sighting and each watch has the holder from which the consumer receives (``source``), and the creation of the
   consumer (``opened``).
-- ``actors``: the properties of each consumer.
+- ``actors``: one row for each actor that made a call, with the actor's properties as a consumer.
 - ``arrivals``: the times at which a consumer was created on a destination or began to watch it.
 - ``browses``: the times at which a destination was browsed.
 - ``admins``: the commands of administrators.

@@ -108,7 +108,7 @@ class Result(Struct, frozen=True):
 
         - 2 if the oracle disagrees,
         - 1 if a rule failed,
-        - 2 if a rule is inconclusive or in error, or if a run has no examined rule,
+        - 2 if a rule is inconclusive or in error, or if a run has no rule with the verdict pass or partial,
         - 0 otherwise.
         """
         runs = [{rule.verdict for rule in run.verdicts.rules} for run in self.runs]
@@ -164,7 +164,7 @@ def judge_runs(
         out: The folder for the results: a path, or a URI. It must be new or empty, or hold an earlier judgement; this
             judgement replaces it.
         master: ``local[*]``, the address of a cluster, or ``sc://HOST:PORT`` for a Spark Connect server.
-        conf: Spark's settings, which replace ours.
+        conf: Settings of Spark, which override the pipeline's own settings.
         oracle: Whether to examine the journals also in plain Python, and report the differences.
         limits: The values of the limits.
         rules: The ids of the rules to judge; empty for all that have an invariant.
@@ -276,7 +276,7 @@ def _failure(error: Exception, files: Iterable[JournalFile]) -> PipelineError:
 
 
 def _is_gone(file: JournalFile) -> bool:
-    """Return whether a journal has vanished; a file system that does not answer leaves this open."""
+    """Return whether a journal has vanished; False if the file system does not answer."""
     with suppress(OSError):
         return not place_at(file.path).exists()
     return False

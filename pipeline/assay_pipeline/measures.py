@@ -58,7 +58,7 @@ class _Ticks(Struct, frozen=True):
 
 
 def measures(history: History, runs: Iterable[RunOf]) -> tuple[Measures, ...]:
-    """Measure runs.
+    """Compute the measures of runs.
 
     Args:
         history: The tables of all runs.
@@ -248,7 +248,7 @@ def _batches(history: History) -> dict[Key, Batches]:
 def _repeats(history: History) -> dict[Key, dict[str, int]]:
     """Count the receptions of each copy after the first, by cause: with or without a fault, with or without a mark.
 
-    The copies of unnamed subscriptions are left out, because the journal does not tell them apart.
+    Receptions from an unknown holder (``source``) are left out, because the journal does not tell their copies apart.
     """
     faults = history.sends.select(*MESSAGE, "faults").dropDuplicates(list(MESSAGE))
     seen = history.sightings.where(~F.col("look")).select(*MESSAGE, "source", "at", "marked")

@@ -18,7 +18,7 @@ from assay_pipeline.invariant import Invariant
 from assay_pipeline.verdicts import RunOf
 
 TOLD = 3
-"""For each rule and run, the largest number of subjects whose events are collected; a table has all such subjects."""
+"""For each rule and run, the largest number of offending subjects whose events are collected."""
 _ASKED = "array<struct<number: bigint, folder: string, run: string, scenario: string, writer: string, seq: bigint>>"
 _AROUND = ("fault", "watch")
 """The kinds of events that concern every message of their scenario."""
@@ -66,7 +66,7 @@ def _asked(number: int, row: Row) -> _Asked:
 
 
 def _events(lines: DataFrame, asked: Iterable[_Asked]) -> dict[int, list[AnyEvent]]:
-    """Find the events about each subject's message, and the answers to the calls among these events."""
+    """Find the events about each subject's message, its scenario's faults and watches, and the answers to the calls."""
     rows = msgspec.json.encode(list(asked)).decode()
     wanted = lines.sparkSession.sql(f"SELECT inline(from_json(:rows, '{_ASKED}'))", args={"rows": rows})
     scenario = F.coalesce(F.col("event.scenario"), F.lit(""))

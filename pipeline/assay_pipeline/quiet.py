@@ -2,8 +2,8 @@
 
 All times are nanoseconds since the start of the message's send call, so each event is compared only with the send.
 
-The *tail* of a watch begins at the latest of these moments: the watch's begin, the consumer's last activity in it, and
-the moment from which silence counts.  A tail is quiet if
+The *tail* of a watch lasts until the end of the watch.  It begins at the latest of these moments: the watch's begin,
+the consumer's last activity in the watch, and the moment from which silence counts.  A tail is quiet if
 
 - the tail is long enough,
 - no fault overlaps it,
@@ -52,7 +52,12 @@ def due() -> Column:
 
 
 def fault_touches(start: Column, end: Column) -> Column:
-    """Return whether any fault of the scenario (column ``faults``) overlaps the time between two moments."""
+    """Return whether any fault of the scenario (column ``faults``) overlaps a span of time.
+
+    Args:
+        start: The start of the span, in nanoseconds since the send call.
+        end: The end of the span, counted in the same way.
+    """
 
     def touches(fault: Column) -> Column:
         over = F.coalesce(since_send(fault["end"]), F.lit(FOREVER))

@@ -74,7 +74,7 @@ def required_fields() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def event_schema() -> StructType:
-    """Make one struct for all kinds of event: the kind, their fields in order of first appearance, and the checksum.
+    """Make one struct for all kinds of event: the kind, then their fields in order of first appearance.
 
     Raises:
         TypeError: A field has different types in two kinds of event, or a type without a column type.

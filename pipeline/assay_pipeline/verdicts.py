@@ -7,6 +7,7 @@
 - If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  If another scenario
   passed, such a scenario does not count for the rule, because its kept subjects are no evidence.  A scenario with a
   broken or undecided subject always counts.
+- If the suite tried a scenario again, an inconclusive first attempt does not count.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
 - A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, even if it has subjects.

@@ -37,7 +37,7 @@ from assay_reports.clock import ScenarioClock
 _ENVELOPE = frozenset(Event.__struct_fields__)
 _SHOWN_APART = Frame | Wire | Inspected | Log | Past
 LINES = 400
-"""The largest number of lines in an excerpt; a longer excerpt leaves out lines in the middle and gives their number."""
+"""The largest number of lines in head and tail of an excerpt together; other lines between them are left out."""
 
 
 class Line(Struct, frozen=True):

@@ -72,12 +72,12 @@ def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ..
 
 
 def ahead_of(due_of: Mapping[str, int], keys: Sequence[str], at_ns: int) -> str:
-    """Return, in words, how long before its due time the first early one of several messages came; empty if none did.
+    """Return a text such as ``, 2 s before m1 is due`` for the first message that came early; empty if none did.
 
     Args:
         due_of: The due times of messages, by key.
-        keys: The messages' keys.
-        at_ns: The time, in nanoseconds since the scenario's first event.
+        keys: The keys of the messages that came.
+        at_ns: The time at which they came, in nanoseconds since the scenario's first event.
     """
     ahead = [(key, due_of[key] - at_ns) for key in keys if due_of.get(key, at_ns) > at_ns]
     return "".join(f", {duration(ns)} before {key} is due" for key, ns in ahead[:1])

@@ -9,7 +9,7 @@ from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdi
 
 
 def readable(verdicts: Verdicts) -> Verdicts:
-    """Remove, from all texts of a run's verdicts, the prefixes that make names unique on the broker."""
+    """Remove, from all texts of the verdicts on scenarios, the prefixes that make names unique on the broker."""
     return structs.replace(
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),

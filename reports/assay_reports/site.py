@@ -111,7 +111,7 @@ def _clear(out: Path) -> None:
     """Remove the files of an earlier report from a folder.
 
     Raises:
-        OutputError: The folder holds files that are not a report's.
+        OutputError: The folder holds files that are not a report's, or its manifest is malformed.
     """
     manifest = out / MANIFEST
     if not manifest.is_file():

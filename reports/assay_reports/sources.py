@@ -35,7 +35,8 @@ class KnownOutcome(Struct, frozen=True):
         reference: The document or issue with the reason.
         owner: The person or team that maintains the entry.
         expires: The ISO date from which the entry no longer counts.
-        sometimes: How often the scenario had the verdict, such as ``1 of 3``, and passed otherwise; empty for always.
+        sometimes: How often the scenario has the verdict, such as ``1 of 3``; otherwise it passes. Empty if it has
+            the verdict in every run.
         tracker: The URL of the issue in the product's tracker.
     """
 
@@ -147,7 +148,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
         return None if begin is None else datetime.fromtimestamp(begin.wall_ns // 10**9, UTC).date()
 
     def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
-        """The events of each scenario, by the scenario's id."""
+        """Return the events of each scenario, by the scenario's id."""
         found: dict[str, list[AnyEvent]] = {}
         for event in self.events:
             if event.scenario is not None:
@@ -164,7 +165,7 @@ def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts 
         verdicts: The run's verdicts, if the caller has them; None to read them.
 
     Raises:
-        SourceError: The folder holds no verdicts, or `known.json` or `defects.json` is malformed.
+        SourceError: The folder holds no verdicts, or `known.json` or `defects.json` cannot be read or is malformed.
         JournalError: The folder holds no journal, or a journal cannot be read.
         VerdictsError: The verdicts are malformed.
     """

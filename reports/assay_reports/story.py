@@ -219,7 +219,7 @@ class _Teller:
         return frozenset(merged)
 
     def _is_told(self, event: AnyEvent) -> bool:
-        """Return whether a story has a line for this kind of event."""
+        """Return whether a story has a line for an event, by its kind or because it breaks the rule."""
         match event:
             case Disk(op="write") | Callback(ended="returned"):
                 return event.ref in self._offenders

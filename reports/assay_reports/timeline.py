@@ -59,7 +59,7 @@ class Label(Struct, frozen=True):
     Args:
         text: The words; empty if they would cover other labels.
         end: Whether the label ends at the mark instead of beginning there.
-        tier: The widths of the drawing at which the label is shown.
+        tier: The widths of the drawing at which the label is shown: ``all``, ``wide`` for wide drawings only, or empty.
     """
 
     text: str = ""
@@ -73,7 +73,7 @@ class Mark(Struct, frozen=True):
     Args:
         kind: The kind of event.
         x: The position along the time, in per cent of the width.
-        y: The height of the lane's line, in pixels.
+        y: The vertical position of the lane's line, in pixels from the top.
         label: The label, which names the message.
         text: A sentence that describes the event; browsers show it as a tooltip.
         breaks: Whether the event breaks the rule.
@@ -106,7 +106,7 @@ class Tick(Struct, frozen=True):
 
 
 class Lane(Struct, frozen=True):
-    """The drawing of one actor's lane: its name and its height."""
+    """The drawing of one actor's lane: the actor's name, and the vertical position of the lane's line in pixels."""
 
     y: float
     name: str
@@ -151,11 +151,11 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
 
     Args:
         events: The scenario's events.
-        offenders: References of the events that break the rule; they are drawn first if not all events have room.
+        offenders: References of the events that break the rule; if not all events have room, the drawing prefers these.
         broken: Whether the scenario's verdict is fail.
 
     Returns:
-        The drawing; None if the events show no delay, sighting, watch or fault.
+        The drawing; None if the events show no delay, sighting, look, watch or fault.
     """
     clock = ScenarioClock(events)
     ordered = sorted(events, key=clock.at_ns)
@@ -237,7 +237,7 @@ class _Room:
         self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
 
     def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
-        """Reserve the pixels before and after a position if they are free; return the tier of the widths with room."""
+        """Reserve the pixels around a position if they are free; return the tier with room, empty if none has room."""
         wide = self._is_free(WIDE_PX, x, before_px, after_px)
         narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
         tier: Tier = "all" if narrow else "wide" if wide else ""

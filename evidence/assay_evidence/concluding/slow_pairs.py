@@ -7,7 +7,8 @@ after the delayed message has been put to it.  A fail after such a period says n
 exceptions:
 
 - The predicates `by` and `not-before` count from the send itself, so slow answers cannot cause a fail.
-- At the end of a *life*, of a message or a subscription, messages vanish.  So it cannot cause a fail of `never-seen`.
+- At the end of a *life* (of a message or a subscription), messages vanish.  So the end of a life cannot cause a fail of
+  `never-seen`.
 
 A period is *too short* for the pair if the calls and commands that began in it waited for their answers for half of its
 length or longer.  Waits of the scenario itself do not count, nor does the time of faults.
@@ -26,7 +27,7 @@ from assay_evidence.figures import duration
 from assay_evidence.spans import NS_PER_MS, Span, subtract, total
 
 _SHARE = 0.5
-"""The share of a period that answers may take; many scenarios themselves wait for the other half before they act."""
+"""A period is too short if answers took this share of it; many scenarios wait for the other half before they act."""
 _SHORTEST_MS = 250
 """A shorter period does not count: the scenarios that use one, such as a delay of 1 ms, do not act during it."""
 _WAITS = frozenset({"receive"})

@@ -137,7 +137,8 @@ class Settle(Event, frozen=True, kw_only=True, tag="settle"):
 class Unit(Event, frozen=True, kw_only=True, tag="unit"):
     """The begin or end of a unit of work.
 
-    For a branch of a global unit of work, also its preparation, and the fact that XA recover lists it as in doubt.
+    For a branch of a global unit of work, the event can also be the branch's preparation (``prepare``), or an answer of
+    XA recover that lists the branch as in doubt (``recover``).
 
     Args:
         actor: The session's name.

@@ -20,15 +20,15 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         direction: The frame's direction as the client sees it.
         text: The frame in words, without passwords.
         octets: The first octets of the frame, at most 4096, hexadecimal.
-        key: The key of the message that the frame transfers or concerns; None if it concerns none. The field in the
-            journal is ``kid``.
-        msg: For a transfer, the message; None for other frames. Its fields are the message id, the kind of the body,
-            ``durable`` (the header; null if it is not set), and as ``target`` the address to which the sender's link
-            sends, if the client knows it.
+        key: The key of the message that the frame transfers or concerns; None for a frame about no message. The
+            field in the journal is ``kid``.
+        msg: For a transfer, the message; None for other frames. The message's fields are the message id, the kind of
+            the body and ``durable`` (the header; null if it is not set). If the client knows the address to which the
+            sender's link sends, ``target`` has this address.
         settled: For a transfer, whether it is settled (at most once). For a disposition, whether its sender has settled
             the delivery. None for other frames.
         disposition: The outcome that a disposition names; None for other frames.
-        role: For a disposition, whether its sender is the sender or the receiver of the message; None for other frames.
+        role: For a disposition, whether the sender or the receiver of the message sent it; None for other frames.
     """
 
     actor: str

@@ -57,7 +57,7 @@ class JournalFile(Protocol):
 
         Raises:
             OSError: The line cannot be written.
-            JournalError: The disk is full.
+            JournalError: The disk is full, or the next part cannot be created.
         """
         ...
 
@@ -197,7 +197,7 @@ def write_all(descriptor: int, octets: bytes, path: Path) -> None:
 
 
 def compress(part: Path) -> None:
-    """Replace a part by its compressed form; keep the part if the disk has no room for both."""
+    """Replace a part by its compressed form; keep the part if the compression fails, such as on a full disk."""
     aside, final = part.with_name(f".{part.name}.gz"), _compressed(part)
     try:
         with part.open("rb") as source, gzip.open(aside, "wb", compresslevel=_LEVEL) as target:
@@ -243,7 +243,7 @@ def open_journal(path: Path) -> BinaryIO:
 
 
 def writer_of(path: Path) -> str:
-    """Return the writer's name, which is the first part of the name of a journal's file."""
+    """Return the writer's name from a journal's file: ``w1`` for ``w1.jsonl`` and for ``w1.0002.jsonl.gz``."""
     part = _PART.fullmatch(path.name)
     return path.name.removesuffix(SUFFIX) if part is None else part["writer"]
 

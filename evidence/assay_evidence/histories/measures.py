@@ -29,7 +29,7 @@ class Lateness(Struct, frozen=True, order=True):
 
 
 class FaultSpan(Struct, frozen=True):
-    """A fault and what followed it.
+    """A fault, with the recovery and the redeliveries after it.
 
     Args:
         kind: The kind of fault.

@@ -54,7 +54,7 @@ class Copy(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The name of the copy as a subject."""
+        """The copy's name as a subject: the message's key and, for a subscription, the holder's name."""
         return self.send.key if self.holder.kind == "queue" else f"{self.send.key}>{self.holder.name}"
 
 
@@ -230,7 +230,7 @@ def _after(fault: FaultSpan, event: Event) -> bool:
 
 
 def _inherits(holder: Holder, fault: FaultSpan, send: Send) -> bool:
-    """Return whether a subscription existed before a fault, and no client opened it between the fault and the send."""
+    """Return whether a subscription outlived a kill or restart, and no client opened it again before the send."""
     if fault.begin.what not in FATAL or fault.end is None or not precedes(fault.end, send.call):
         return False
 

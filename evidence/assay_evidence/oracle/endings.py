@@ -16,7 +16,7 @@ from assay_evidence.oracle.values import Send
 
 
 class Ending(Struct, frozen=True):
-    """A reception in a batch, and the later call by which its session acknowledged it or ended its unit of work."""
+    """A reception in a batch, with the later call that acknowledged the message or ended its session's unit of work."""
 
     one: Delivery
     send: Send
@@ -26,7 +26,7 @@ class Ending(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name of the subject."""
+        """The name of the subject: the message's key, the link, and the turn and number of the batch."""
         seen = self.one.seen
         return f"{seen.msg.key}/{seen.link}/{self.one.turn}/{seen.batch}"
 

@@ -9,8 +9,8 @@ which messages they must keep:
 - one of an MQ Light client, unless the subscription has the quality of service at least once and no automatic
   confirmation
 - a durable one whose client id is unknown
-- a subscription if another subscription has the same name, but differs in destination, sharing, durability or one of
-  these properties
+- a durable one, if another subscription with the same name is not durable, has a different destination or sharing, or
+  has one of the properties above
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Attachment(Struct, frozen=True):
         client: The client id of the actor's connection; empty for a connection without a client id, and None if the
             journal does not tell.
         number: The number of the consumer among the consumers with its name, from 1.
-        ack: The acknowledgement mode of the actor's last session; None if the journal does not tell it.
+        ack: The acknowledgement mode that the call names, or else that of the actor's last session; None if the journal
+            does not tell it.
         face: The face of the actor's last connection; None if the journal does not tell it.
     """
 
@@ -163,7 +164,7 @@ class Holders:
         return created
 
     def source(self, event: Event, actor: str, destination: str) -> str | None:
-        """Return the name of the holder from which an actor's consumer received, or watched, at the time of an event.
+        """Return the name of the holder that an actor's consumer used or watched at the time of an event.
 
         None if the holder is unknown.
         """

@@ -45,7 +45,7 @@ class Lapse(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The name of the subject."""
+        """The name of the subject: the message's key, the subscriber, and the number of the absence."""
         return f"{self.send.key}>{self.actor}/{self.turn}"
 
 

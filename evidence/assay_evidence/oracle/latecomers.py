@@ -23,7 +23,7 @@ LEAVING = ("close-connection", "close-session", "close-consumer")
 
 
 class Reach(Struct, frozen=True):
-    """The receptions of a publication by one kind of later consumers.
+    """The receptions of a publication by one kind of later consumers, and the longest silence of these consumers.
 
     Args:
         seen: The number of times that these consumers received the publication.

@@ -161,7 +161,12 @@ class SettledCopy(Struct, frozen=True):
                 yield Final(at, settle.actor)
 
     def later(self, final: Final, *, after_loss: bool) -> Iterator[Seen]:
-        """Return the receptions that are not certainly before the final moment."""
+        """Return the receptions that are not certainly before the final moment.
+
+        Args:
+            final: The final moment.
+            after_loss: Whether only receptions count before which a fault, or a drop of the actor's connection, began.
+        """
         for event in self.seen:
             if event.writer == final.at.writer and event.seq <= final.at.seq:
                 continue
@@ -170,7 +175,14 @@ class SettledCopy(Struct, frozen=True):
             yield event
 
     def waited(self, story: Story, final: Final, quiet_ns: int, *, after_loss: bool) -> bool:
-        """Return whether a consumer that could get the copy waited long enough for it after the final moment."""
+        """Return whether a consumer that could get the copy waited long enough for it after the final moment.
+
+        Args:
+            story: The scenario.
+            final: The final moment.
+            quiet_ns: The shortest wait without a message that suffices, in nanoseconds.
+            after_loss: Whether only watches count before which a fault, or a drop of the actor's connection, began.
+        """
         return any(
             moments.precedes(final.at, span.begin)
             and (not after_loss or self.facts.lost_between(final, span.begin))
@@ -196,8 +208,8 @@ def settled_copies(story: Story, rule: str, settled_ns: int) -> Iterator[Settled
     Args:
         story: The events of the scenario.
         rule: The id of the rule: QS-03, QS-06, QS-07 or QS-08.
-        settled_ns: The time after the answer to its send in which no fault may affect a message, in nanoseconds; after
-            a fault, a client could send it again.
+        settled_ns: The time after the answer to a send, in nanoseconds, in which no fault may happen, because a client
+            could send the message again after a fault. Sends of at-most-once senders have no such limit.
     """
     facts = Facts(story)
     for send in story.sends:

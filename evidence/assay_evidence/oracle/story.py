@@ -244,6 +244,7 @@ class Story:
 
         The silence shows nothing in these cases:
 
+        - The actor created no consumer.
         - The consumer selects messages or uses batches.
         - The consumer's last callback still runs or has raised an exception.
         - The process has stopped a connection before the end of the watch.
@@ -256,7 +257,7 @@ class Story:
 
     @cached_property
     def _stops(self) -> dict[str, int]:
-        """The sequence number of each writer's first call that stops a connection; no message arrives on it then."""
+        """The sequence number of each writer's first call that stops a connection, which then delivers no message."""
         first: dict[str, int] = {}
         for call, _ in self.calls:
             if call.op == "stop-connection":

@@ -51,7 +51,7 @@ class Unsettled(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The name of the subject."""
+        """The name of the subject: the message's key and, for a subscription, the holder's name."""
         return self.send.key if self.kind == "queue" else f"{self.send.key}>{self.source}"
 
 
@@ -91,7 +91,10 @@ class _Receptions:
                     yield self._unsettled(send, source, first, loss, seen)
 
     def _source(self, event: Event, actor: str, destination: str) -> str | None:
-        """Return the name of a reception's or watch's holder; for a share of MQ Light clients, without a client id."""
+        """Return the name of the holder for a reception or watch.
+
+        The name of a subscription that MQ Light clients share contains no client id.
+        """
         source, consumer = self.holders.source(event, actor, destination), self.holders.consumer(event, actor)
         return source if consumer is None else self._grouped(source, consumer)
 

@@ -28,7 +28,7 @@ _TIMELESS = frozenset({"accepted", "refused"})
 
 
 def accepted(claim: Claim, history: History) -> Finding:
-    """Decide whether the call was accepted."""
+    """Decide whether the claim's call was accepted."""
     call = history.call(reference(claim, "call"))
     say = Saying(claim, f"the {call.op} is accepted")
     answer = history.answer(call)
@@ -55,7 +55,7 @@ def own_check(claim: Claim, history: History) -> Finding:
 
 
 def refused_with(claim: Claim, history: History) -> Finding:
-    """Decide whether the call was refused, for the reason that the claim names."""
+    """Decide whether the claim's call was refused, for the reason that the claim names."""
     call = history.call(reference(claim, "call"))
     wanted = _wanted(claim)
     asked = ", ".join(f"{part} {value}" for part, value in wanted.items())

@@ -64,8 +64,9 @@ def batch_shape(claim: Claim, history: History) -> Finding:
 
     An actor without batches is ignored, because a broker may send all messages of a queue to one of its consumers.
 
-    A batch's deadline counts from the earliest moment at which its first message could be delivered (BT-05).  This is
-    the latest of these moments:
+    The bound `defer_ms` counts from the earliest moment at which the batch's first message could be delivered (BT-05),
+    and the bound `full_ms` from the earliest moment at which its last message could be delivered.  This moment is the
+    latest of these:
 
     - the answer to the send, plus the message's delay,
     - the commit of the send's unit of work,

@@ -181,8 +181,9 @@ def never_seen(claim: Claim, history: History) -> Finding:
 
     If the claim has the reference `from`, sightings before that event do not count.
 
-    The reference `missed` names messages for which an earlier step waited in vain.  On a slow broker, what the scenario
-    did next, such as an acknowledgement, came too early for them.  So their sightings alone are no fail.
+    The reference `missed` names messages for which an earlier step waited in vain.  A slow broker may deliver them only
+    after the scenario's next action, such as an acknowledgement, which then does not apply to them.  So the finding is
+    inconclusive if the actors saw no other messages than these.
     """
     keys = keys_of(claim)
     actors = actors_of(claim)

@@ -94,7 +94,8 @@ def disposed(claim: Claim, history: History) -> Finding:
     If the claim names actors, it is about deliveries to them. Otherwise it is about deliveries from the client to the
     broker.
 
-    - The receiver must accept each delivery.  With the bound ``settled`` 1 either end must then settle it.
+    - The receiver must accept each delivery.  With the bound ``settled`` 1 (the default), either end must then settle
+      the delivery.
     - An actor's client must accept a delivery after the application acknowledged it, unless ``acknowledged`` is 0.
     - The broker must accept a delivery before the client's send call returns.
     - With ``accepted`` 0, a delivery need not be accepted.  An accepted delivery must be settled, and a sender must not
@@ -256,7 +257,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
 
 
 def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: str) -> Finding:
-    """Return the finding about messages that must not get an outcome, if no disposition accepts them."""
+    """Return the finding about messages that must not be accepted, if no disposition accepts them."""
     last = [deliveries[-1].transfer for deliveries in found]
     if any(distance(claim, transfer).ns < quiet_ns(claim) for transfer in last):
         return say.not_demonstrated("The wait for a disposition that must not come was too short.", observed)

@@ -142,7 +142,7 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
 
 
 def in_range(claim: Claim, history: History) -> Finding:
-    """Decide whether a field of an event is a number between two bounds, and disclose its value.
+    """Decide whether a field of an event is a number from `least` to `most`, and disclose its value.
 
     The bound `lasts_ms` is the time, in milliseconds since the start of the send (`call`), after which the message may
     have expired.  If an inspection after this time does not show the field, the finding is inconclusive.

@@ -27,7 +27,8 @@ def redelivered(claim: Claim, history: History) -> Finding:
 
     - With the bound `times` 1, a message need not come again.
     - With `times` 0, a message need not come at all, and the claim is about marks only.
-    - With the bound `flagged` 0, the predicate does not judge the marks. With both at 0, the finding discloses them.
+    - With the bound `flagged` 0, the predicate does not judge the marks.
+    - With both bounds 0, the finding discloses the number of marked redeliveries.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)

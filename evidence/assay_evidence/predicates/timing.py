@@ -1,8 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
 A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  If the harness noted a
-delivery late, the delivery may have happened earlier (`Axis.earliest`).  Such a delivery proves neither that the
-message came late nor that it did not come early.
+delivery late, the delivery may have happened earlier (`Axis.earliest`).  So a delivery that was noted
+late proves neither that the message came late, nor that it kept its delay.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _after(apart: Distance, since: str) -> str:
 
 
 def not_before(claim: Claim, history: History) -> Finding:
-    """Decide whether no actor got the message earlier than its delay after the start of its send (DD-02).
+    """Decide whether all actors got the message no earlier than its delay after the start of the send (DD-02).
 
     The looks of all actors count, even if the claim names some actors, because no actor may see the message early.
     """

@@ -58,7 +58,7 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
 
 
 def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> Silence:
-    """Return the silence that shows that no more of these messages come."""
+    """Search for a silence that shows that no more of these messages come."""
     marks = [*release_marks(history, keys), Mark(end)]
     marks += [Mark(one) for one in history.sightings(set(keys), actors_of(claim))]
     watchers = watchers_of(history, actors_of(claim), keys)

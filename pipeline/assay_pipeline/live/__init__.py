@@ -4,8 +4,8 @@
 plain-Python form of the invariants.  ``processor`` stores the lines of each open scenario in Spark's state, and
 examines them repeatedly.  `watch_run` runs the stream.
 
-Alarms are provisional: what looks like a breach may be explained by a line of another writer that Spark has not read
-yet.  So an alarm is raised only if the next examination also finds the breach, and only `assay judge` gives verdicts.
+Alarms are provisional, because a line of another writer that Spark has not read yet may explain an apparent breach.
+So an alarm is raised only if the next examination also finds the breach, and only `assay judge` gives verdicts.
 """
 
 from assay_pipeline.live.alarms import WATCHED, Alarm, watch_run

@@ -44,7 +44,7 @@ class Alarm(Struct, frozen=True):
         run: The run's id.
         scenario: The scenario's id.
         subject: The name of the message, copy or batch.
-        text: The subject with what was observed.
+        text: The subject with its figure, in words.
         ref: The reference (``writer:seq``) of one event of the subject.
     """
 

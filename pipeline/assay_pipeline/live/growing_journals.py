@@ -54,7 +54,7 @@ class GrowingJournals(DataSource):
 
 
 class GrowingReader(SimpleDataSourceStreamReader):
-    """Reads what was added to the journals of a folder since the last batch.
+    """Reads the lines that were added to the journals of a folder since the last batch.
 
     Args:
         folder: The output folder of a run, or a folder of journals.

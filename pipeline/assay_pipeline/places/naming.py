@@ -1,7 +1,7 @@
 """The names of places: paths, and URIs with or without percent encoding.
 
-A user writes a URI with percent encoding, because that is what ``Path.as_uri`` and file managers write.  Spark takes a
-URI without it.  All names that Assay keeps, such as those in ``manifest.json``, are in Spark's form.
+A user writes a URI with percent encoding, as ``Path.as_uri`` and file managers do.  Spark's form of a URI has no
+percent encoding.  All names that Assay keeps, such as those in ``manifest.json``, are in Spark's form.
 
 A URI with a user, a password, a query or a fragment is refused, because these may be secrets, and the names of places
 appear in results, reports and errors.  For the same reason the error does not repeat them.
@@ -32,7 +32,7 @@ def place_of(name: Path | str) -> Place:
         name: A path, or a URI with percent encoding. A URI of the scheme ``file`` becomes a path.
 
     Raises:
-        PlaceError: The URI has an unknown scheme, names no folder, or holds what may be a secret.
+        PlaceError: The URI has an unknown scheme or names no folder, or a part of it may be a secret.
     """
     if isinstance(name, Path):
         return name
@@ -73,7 +73,7 @@ def place_at(name: str) -> Place:
 
 
 def pattern_of(name: str) -> str:
-    """Return the pattern that only this name matches, because Spark takes the name of what it reads for a pattern."""
+    """Return the pattern that only this name matches, because Spark reads names of files and folders as patterns."""
     return "".join(f"\\{character}" if character in r"\{}[]*?" else character for character in name)
 
 
@@ -101,7 +101,7 @@ def _normal(path: str) -> list[str]:
 
 
 def _without_secrets(uri: str) -> str:
-    """Return a URI without what may be a secret: everything around ``@``, or everything from ``?`` or ``#`` on."""
+    """Return a URI without possible secrets: hide all text around ``@``, or cut the text from ``?`` or ``#`` on."""
     scheme, separator, rest = uri.partition("://")
     if "@" in rest:
         return f"{scheme}{separator}***"

@@ -58,7 +58,7 @@ class RemotePlace(Struct, frozen=True):
         return self._kind() != "NotFound"
 
     def is_dir(self) -> bool:
-        """Return whether a folder is here. An object store has a folder if the name of any object begins with it."""
+        """Return whether a folder is here; in an object store, whether an object's name begins with its path."""
         return self._kind() == "Directory"
 
     def is_file(self) -> bool:
@@ -196,7 +196,9 @@ def _s3(bucket: str) -> _FileSystem:
 
 @contextmanager
 def _plain_errors() -> Generator[None, None, None]:
-    """Raise each error of pyarrow as an `OSError` whose reason is the first sentence of pyarrow's.
+    """Raise each error of pyarrow as an `OSError` with a short reason.
+
+    The reason is the system's text for the error number or, without a number, the first sentence of pyarrow's text.
 
     Raises:
         PackageMissingError: pyarrow is not installed.

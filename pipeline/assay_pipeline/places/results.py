@@ -1,10 +1,10 @@
 """The folder of the results, which a reader finds complete or recognizes as incomplete.
 
-- **Local**: the results are written to a temporary folder beside their place, which takes the place at the end.  An
-  earlier judgement stays until then.
+- **Local**: the results are written to a temporary folder in the same parent folder.  At the end, the temporary folder
+  replaces an earlier judgement.
 - **Other file systems**: an object store cannot rename a folder, so the results are written to their place.  The
-  manifest, the sign of a complete judgement, is removed first and written last.  The file ``_INCOMPLETE`` is there
-  meanwhile.  If it stays behind, because the process was killed, the next judgement may replace the folder.
+  manifest, the sign of a complete judgement, is removed first and written last.  Meanwhile, the folder has the file
+  ``_INCOMPLETE``.  If a kill of the process leaves this file behind, the next judgement may replace the folder.
 
 After an error or Ctrl-C, nothing incomplete stays behind.
 """
@@ -28,10 +28,9 @@ _INCOMPLETE_TEXT = b"assay judge writes this folder. Without manifest.json, the 
 
 @contextmanager
 def results_folder(out: Place, sign: str) -> Generator[Callable[[], Place], None, None]:
-    """Provide a function that returns the empty folder for the results; at the block's end they are at their place.
+    """Provide a function that returns the empty folder for the results; at the end of the block, `out` has the results.
 
-    Call the function when nothing but the judgement itself can fail: on an object store, it removes an earlier
-    judgement.
+    Call the function only after all preparations, because on an object store it removes an earlier judgement.
 
     Args:
         out: The place of the results. It must be missing or empty, or hold an earlier judgement, which is replaced.

@@ -11,8 +11,8 @@
   1. The client accepted the message.
   2. The link then began a later batch.
   3. From the reception to `SETTLED_MS` after the acceptance, there was no fault, and no client lost its connection.
-     Without this condition, the broker may not have received the acceptance.  The later batch alone does not show that
-     it did, because the client may have prefetched the messages of that batch.
+     Without this condition, the broker may not have received the acceptance.  The later batch alone does not prove the
+     receipt, because the client may have prefetched the messages of that batch.
 
 For BT-09 and BT-16, the scenario sent the message's id once.
 

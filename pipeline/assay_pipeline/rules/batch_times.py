@@ -14,7 +14,7 @@ early.
 - a message that came to an older consumer after its expiry: the client may have received it in time, and waited for a
   full batch, or for the end of another callback
 - a message without a delay that came before its expiry
-- a durable subscription read in batches, which PD-13 and PD-25 examine
+- whether a durable subscription that is read in batches has the missed messages, which PD-13 and PD-25 examine
 
 The journal does not tell whether the broker delivered early, or the client sent the message without its delay.  So this
 rule judges the client, and DD-02 judges the broker by the same receptions.

@@ -6,7 +6,7 @@ the session's first call after the reception that acknowledges messages or ends 
 refused.  The message did not come again on the link before the end.  A message that was received during such a call is
 left out, because it could belong to this call or to the next one.
 
-- BT-11: sessions with client acknowledgement; the end is an ``acknowledge`` call of the session, for whatever message.
+- BT-11: sessions with client acknowledgement; the end is an ``acknowledge`` call of the session, for any message.
   No event after which a broker may deliver a message again (table ``returns``) is between the reception and the call's
   return.  Such events are, for example, a recovery of the session and the end of a consumer.
 - BT-12: transacted sessions; the end is the commit or rollback

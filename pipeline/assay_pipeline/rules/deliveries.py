@@ -91,7 +91,8 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
     """Find the messages whose queue was drained.
 
-    Each consumer of the queue had left, or waited after the others had left and received nothing.
+    Each consumer of the queue waited in vain for the message or left.  At least one consumer waited in vain after the
+    consumers that did not wait had left.
     """
     came = history.arrivals.groupBy(*CASE, "destination", "actor").agg(F.max("at.seq").alias("came"))
     left = (

@@ -19,10 +19,10 @@ inactive subscription, a client must also have opened it after the message was c
 been attached through the send although it did not watch.
 
 *Broken*, if the message is persistent: no consumer of the subscription ever received it, although one consumer had a
-quiet tail (`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  The tail
-must last for `LATE_MS` if the message is delayed, or if a connection was lost after the send.  *Broken*, for PD-29 and
-PD-30, if it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing
-after which a broker may deliver again.
+quiet tail (`QUIET_MS`).  The tail counts from the time when the message was due and all kills and restarts that
+followed the send were over.  It must last for `LATE_MS` if the message is delayed, or if a connection was lost after
+the send.  *Broken*, for PD-29 and PD-30, if the message is non-persistent: a consumer received it altered, or it came
+twice although the history shows nothing after which a broker may deliver again.
 
 *Not examinable*:
 

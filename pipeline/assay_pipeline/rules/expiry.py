@@ -24,10 +24,10 @@ waited.
 *Figure*: the nanoseconds from expiry to the first sighting; 0 without a sighting.
 
 DD-55 examines those messages of DD-56 that also have a delay, if the delay is at most the time to live.  The *later
-end* of such a message is the end of a time to live that would begin at the end of the delay, plus the limit.  *Broken*
-or *undecided*: the message came after the expiry as in DD-56, and before the later end; a message after the later end
-shows another mistake.  *Kept*: the message is kept for DD-56, and `QUIET_MS` of the silence were over before the later
-end.  A broker that counts the time to live from the end of the delay would have delivered the message in this time.
+end* is the end of a time to live that would begin at the end of the delay.  *Broken* or *undecided*: the message came
+after the expiry as in DD-56, but no later than the later end plus the limit; an even later message shows another
+mistake.  *Kept*: the message is kept for DD-56, and `QUIET_MS` of the silence were over before the later end.  A broker
+that counts the time to live from the end of the delay would have delivered the message in this time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """QS-03, QS-06, QS-07, QS-08: a message that is settled is not delivered again.
 
-A message is *final* for its copy from one of these moments on:
+A copy of a message is *final* from one of these moments on:
 
-- a client accepted it, outside of a unit of work or in one that was committed later (the moment of the commit)
-- a consumer that receives at most once received it; the broker dropped its copy before
+- a client accepted the message, outside of a unit of work or in one that was committed later (the moment of the commit)
+- a consumer that receives at most once received the message; the broker dropped its copy before
 
 A queue has one copy of a message.  On a topic, the copy belongs to the consumer; the consumer has used only one
 subscription name and one client id.
@@ -14,7 +14,7 @@ accepted, and its id was sent once.
 - QS-08: a client accepted the message.
 - QS-06: a consumer that receives at most once received the message.
 - QS-07: as QS-06, if a fault, or a loss of the connection by this consumer, began after the final moment.
-- QS-03: the message is final, and its sender sends at most once and never at least once.
+- QS-03: the sender of the message sends at most once and never at least once.
 
 *Broken*: a consumer of the copy received the message after the final moment; for QS-07, also after the fault.
 *Undecided*: a consumer received it within the uncertainty around that moment.  *Kept*: no consumer received it

@@ -38,7 +38,7 @@ def spark_session(
         master: ``local[*]``, the address of a cluster (``spark://HOST:PORT``), or the address of a Spark Connect server
             (``sc://HOST:PORT``).
         octets: The size of the journals' lines in bytes, which decides some settings.
-        conf: Settings of the user, which replace ours.
+        conf: Settings of the user, which override the pipeline's own settings.
 
     Raises:
         SparkMissingError: pyspark is not installed.

@@ -42,7 +42,7 @@ def own_session(master: str, octets: int, conf: Mapping[str, str]) -> Generator[
     Args:
         master: Spark's master URL: ``local[*]``, or a cluster's address.
         octets: The size of the journals' lines in bytes, which decides some settings.
-        conf: Settings of the user, which replace ours.
+        conf: Settings of the user, which override the pipeline's own settings.
 
     Raises:
         JavaMissingError: No Java was found, or the Java is too old.

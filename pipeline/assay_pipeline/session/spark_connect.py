@@ -25,7 +25,7 @@ def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator
     Args:
         url: The server's address: ``sc://HOST:PORT``.
         octets: The size of the journals' lines in bytes, which decides some settings.
-        conf: Settings of the user, which replace ours.
+        conf: Settings of the user, which override the pipeline's own settings.
 
     Raises:
         PackageMissingError: A package that Spark Connect needs is not installed.

@@ -112,7 +112,7 @@ class JournalSourceReader(DataSourceReader):
 def read_rows(file: JournalFile) -> Iterator[Row]:
     """Read the lines of a journal file, each as a row of `source_schema`; absent columns are null.
 
-    If the file is torn, altered or missing, the last row has this damage; the rows before it are of the intact lines.
+    If the file is torn, altered or missing, the last row has this damage; the rows before it have the lines before it.
     """
     number = 0
     damage: Row | None = None

@@ -30,7 +30,7 @@ The columns, beside the message's and the holder's:
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
   faults were over; 0 without a quiet tail
 - ``unbroken_ns``: the same for watches that overlap no fault that ends connections
-- ``through_ns``: the same for watches through the send that no fault overlaps
+- ``through_ns``: the longest quiet tail after the message was due, of watches through the send that no fault overlaps
 - ``alone``: only one actor consumes from the destination, and no client there may lose messages on their way
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
   opened it between the two

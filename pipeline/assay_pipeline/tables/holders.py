@@ -14,7 +14,9 @@ A durable subscription does not count as a holder in these cases:
   client may lose messages, unless it has the quality of service at least once and no automatic confirmation.
 - The consumers of its name differ in destination, durability or sharing.
 
-Non-durable shared subscriptions do not count as holders, because a message may wait for any of the sharers.
+An unshared non-durable subscription does not count as a holder if its consumer selects messages, has a time to live, or
+may lose messages on their way.  Non-durable shared subscriptions do not count as holders, because a message may wait
+for any of the sharers.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def _kind(destination: Column, args: Column) -> Column:
 
 
 def _whole(args: Column) -> Column:
-    """Return whether a subscription gets every message and keeps it: no selector, no time limit, no loss by design."""
+    """Return whether a subscription gets and keeps every message: no selector, no time to live, no early settlement."""
     return ~F.col("chosen") & args["ttl_ms"].isNull() & ~F.col("careless")
 
 

@@ -4,10 +4,10 @@ The table has one row for each message and each absence.
 
 *Absences*: a client created a consumer of an unshared subscription with a time to live, left it, and created it again,
 with the same name, topic and time to live.  The consumer selects no messages.  The client leaves by a call that closes
-or drops the consumer, its session or its connection under the consumer's name; all these calls between the two
-creations count.  No fault overlaps the time from the subscription's first creation to the answer of the call that
-created the consumer again.  Between the two creations, no client tried to create another consumer of the name.  An
-attempt without an answer also counts, because the broker may have created the consumer.
+or drops the consumer, its session or its connection, if the journal records the call under the consumer's name; all
+these calls between the two creations count.  No fault overlaps the time from the subscription's first creation to the
+answer of the call that created the consumer again.  Between the two creations, no client tried to create another
+consumer of the name.  An attempt without an answer also counts, because the broker may have created the consumer.
 
 *Messages*: the publications of the topic (`assay_pipeline.tables.publications`) that were sent after the subscriber had
 left and confirmed before it came again.
@@ -44,7 +44,7 @@ AWAY = (*MESSAGE, "actor", "turn")
 
 
 def lapses(history: History, told: DataFrame) -> DataFrame:
-    """Make the table.
+    """Make the table of messages sent during absences, with the columns that the module's docstring lists.
 
     Args:
         history: The history, for the tables that this one is made from.

@@ -54,7 +54,7 @@ PLACE = (*CASE, "destination")
 
 
 def latecomers(history: History, told: DataFrame) -> DataFrame:
-    """Make the table.
+    """Make the table of publications for later subscribers, with the columns that the module's docstring lists.
 
     Args:
         history: The history, for the tables that this one is made from.

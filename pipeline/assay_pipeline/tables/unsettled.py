@@ -12,11 +12,12 @@ The columns, beside the message's:
 - ``source``, ``kind``, ``shared``: the holder; all MQ Light clients that share a subscription have one holder
 - ``times``: how often its consumers received the message; ``looked``: a browse listed it
 - ``again``: a consumer received the message on another link after the begin of the loss; ``again_other``: this consumer
-  is another one.  After a cut, such a reception counts only if no client closed a consumer, a session or a connection
-  before it, because the cut may have spared the connection.
+  is not the one that lost its connection.  After a cut, such a reception counts only if no client closed a consumer, a
+  session or a connection before it, because the cut may have spared the connection.
 - ``certain``: the consumer's own connection was lost: the broker ended, or the consumer dropped it, or a client created
   the consumer again after the cut
-- ``returned``: a client created the consumer again after the loss was over; ``away``: no client did so after its begin
+- ``returned``: a client created the consumer again after the loss was over; ``away``: no client created it again after
+  the begin of the loss
 - ``tells``: the journal has a settlement by the consumer, of another message or of this one later; so the consumer's
   client records settlements
 - ``neighbour``: the client accepted another message of the same link between the reception and the loss, outside of a
@@ -53,7 +54,7 @@ LINK = (*CASE, "actor", "link")
 
 
 def unsettled(history: History, told: DataFrame) -> DataFrame:
-    """Make the table.
+    """Make the table of unsettled messages, with the columns that the module's docstring lists.
 
     Args:
         history: The history, for the tables that this one is made from.

@@ -61,7 +61,7 @@ def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
 
 
 def wording_of(reason: str, names: Iterable[str] = ()) -> str:
-    """Put an ellipsis in the place of each quotation, each name and each word that contains a digit.
+    """Return a reason with an ellipsis for each quotation, name and word with a digit, except MQ reason codes.
 
     Args:
         reason: The reason, a sentence.
@@ -82,7 +82,7 @@ def wording_of(reason: str, names: Iterable[str] = ()) -> str:
 
 
 def _names(scenario: str, events: Sequence[AnyEvent]) -> frozenset[str]:
-    """Collect the names of messages and destinations, except names that are common words."""
+    """Collect the names of messages and destinations, except lower-case words, which a reason may use as words."""
     found: set[str] = set()
     for event in events:
         if isinstance(event, Call) and event.destination:

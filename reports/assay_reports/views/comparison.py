@@ -112,7 +112,7 @@ class Column(Struct, frozen=True, kw_only=True):
         run: The run's id.
         circumstances: The defect, variant, lateness and pace of the run, in sentences; empty for a usual run.
         planned: The number of scenarios that the run planned.
-        not_run: The number of these scenarios that did not run, because the run was stopped.
+        not_run: The number of these scenarios without events, because the run was stopped or its journals are lost.
         totals: The totals of all rules of the run.
         of_no_product: The totals of the rules whose profile names no product.
         lacks: The capabilities that kept rules from being decided, the most frequent first.

@@ -69,7 +69,7 @@ class Group(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """The rules on one subject.
+    """The rules of one family.
 
     Args:
         key: The key of the section.
@@ -77,7 +77,7 @@ class Section(Struct, frozen=True):
         groups: The rules by profile.
         listed: The number of rules that have a row, because a run selected them.
         tried: The number of these rules that at least one pair could run.
-        total: The number of all rules on the subject.
+        total: The number of all rules of the family.
     """
 
     key: str

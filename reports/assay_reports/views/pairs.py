@@ -62,7 +62,10 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the first known outcome that expects a scenario's verdict, else the scenario's first one, if any."""
+        """Return the known outcome of a scenario; None if the scenario has none.
+
+        If several entries cover the scenario, the first that expects the scenario's verdict counts, or else the first.
+        """
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 

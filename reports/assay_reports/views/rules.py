@@ -76,6 +76,8 @@ class Tried(Struct, frozen=True):
 
     Args:
         client: The client, with the faces that ran the rule's scenarios.
+        whose: A sentence that names the judged part of the pair.
+        left_out: The number of the rule's scenarios that were not selected for the run.
         grounds: The grounds of the verdict, one sentence each: the number of core scenarios that passed, the level of
             evidence, and the verdict on each part of the pair.
         roles: The results of the scenarios, by role.
@@ -94,7 +96,15 @@ class Tried(Struct, frozen=True):
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
-    """The content of a rule's page."""
+    """The content of a rule's page.
+
+    Args:
+        linked: Whether a source of the rule has a public address.
+        kills_known: Whether a run has a kill matrix.
+        across: The traits, each with the scenarios that test the rule under it.
+        before: The previous rule of the catalogue; None for the first.
+        after: The next rule of the catalogue; None for the last.
+    """
 
     rule: Rule
     strength: str

@@ -75,11 +75,16 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
         name: The scenario's name in verdicts and known outcomes.
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
         delayed: The total delay of Assay on a busy machine, with its unit; empty if there was none.
+        loose: The findings that belong to no step.
         story: The scenario's story; None if the scenario passed or was not run.
         background: The broker's objects, past and log; None if the journal has none of them.
         untriaged: Whether the scenario failed, and no known outcome expects this.
         again: The command that runs this scenario again, several times in real time; empty for a user's own scenario
             and for a probe.
+        as_known: Whether a known outcome expects the verdict.
+        unkilled: Whether no defect breaks the scenario.
+        opened: Whether the page shows the scenario unfolded.
+        prefix: The prefix of the scenario's names on the broker; empty if its events hold no such name.
     """
 
     anchor: str
@@ -169,10 +174,10 @@ def scenario_view(
 def again(begin: Begin | None, scenario: str) -> str:
     """Return the command that runs a scenario again on the same pair.
 
-    In virtual time all runs are alike, so the command runs the scenario once.
+    In virtual time all runs are alike, so the command runs the scenario once.  Without `begin`, the result is empty.
 
     Args:
-        begin: The first event of the run; None if no journal has one.
+        begin: The run's first `Begin` event; None if no journal has one.
         scenario: The scenario's id.
     """
     if begin is None:

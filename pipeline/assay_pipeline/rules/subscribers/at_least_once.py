@@ -5,8 +5,8 @@
 - QS-04: every pair of a message of an MQ Light client that sends at least once, and a durable subscription, without a
   kill or restart after the send.  No consumer of the subscription watched it between the begin of the send and its
   answer, or a connection was lost after the send.
-- QS-05: every message of such a client, if during its send a kill, restart or cut began or the client dropped its
-  connection, and if the broker answered the send later
+- QS-05: every message of such a client whose send was disturbed and answered later: during the send, a kill, restart or
+  cut began, or the client dropped its connection
 - QS-32: every pair of a persistent message of another client and a durable subscription of an MQ Light client, with a
   kill or restart after the send.  Over AMQP, a persistent message has the durable header.
 
@@ -28,7 +28,7 @@ and restarts were over before the answer.
   confirms messages before the application has them
 - a missing message of a shared subscription, or one that an administrator may have kept back (`quiet.withheld`,
   `quiet.special`)
-- whether a client sends again what was answered before: a second copy looks like a delivery that the broker repeats
+- whether a client repeats a send that was answered before: the second copy looks like a repeated delivery of the broker
 - whether an answer came before the message was on the disk
 - a send that never returned
 

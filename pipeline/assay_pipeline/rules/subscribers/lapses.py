@@ -4,16 +4,17 @@
 (`assay_pipeline.tables.lapses`).  The rules differ in the absences:
 
 - QS-21: the subscriber had returned before the end of the time to live
-- QS-20: as QS-21, if a time to live that counted from the subscription's creation would have been over for `LAPSE_MS`
-  when the subscriber came; and absences of a subscription with a time to live of 0, as for QS-22
+- QS-20: as QS-21, if a time to live that counts from the subscription's creation would have ended more than `LAPSE_MS`
+  before the subscriber came; also, as for QS-22, absences of a subscription with a time to live of 0
 - QS-22: the subscriber came more than `LAPSE_MS` after the end of the time to live, which is above 0
 
 *Kept*, for a subscription that must have continued: the subscriber received the message.  *Kept*, for a subscription
-that must be gone: the subscriber did not receive the message, although its watch ended with a silence (`LATE_MS`,
-because a connection that was dropped may still hold the message).
+that must be gone: the subscriber did not receive the message, although the subscriber's watch ended with a silence
+(`LATE_MS`, because a connection that was dropped may still hold the message).
 
-*Broken*: the opposite.  A missing message breaks the rule only if it is persistent, its sender is no MQ Light client,
-its subscriber receives at least once and confirms messages itself, and the subscriber watched until it left.
+*Broken*: a subscription that must have continued lost the message, or one that must be gone delivered it.  A missing
+message breaks the rule only if the message is persistent, the sender is no MQ Light client, and the subscriber receives
+at least once, confirms messages itself and watched until it left.
 
 *Not examinable*:
 

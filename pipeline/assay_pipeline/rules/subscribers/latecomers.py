@@ -6,8 +6,8 @@ differ in the publications and in the consumers that came later:
 - PD-14: non-durable consumers, without a kill or restart between the send and the consumer
 - PD-12: as PD-14, for publications that were sent after a client had closed a non-durable subscription of the topic.
   If the broker keeps the subscription, it collects these publications, and the next subscriber gets them.
-- PD-27: non-durable consumers that came after a kill or restart, for publications that were sent while a non-durable
-  subscription existed
+- PD-27: non-durable consumers that came after a kill or restart, for publications that were sent after a non-durable
+  subscription had been created
 - QS-31: as PD-27, for subscriptions and consumers that receive at most once
 - PD-34: all consumers, durable ones, too, for persistent publications to a topic for which no client had tried to
   create a consumer before
@@ -52,7 +52,7 @@ from assay_pipeline.quiet import QUIET_MS
 
 
 class _Form(Struct, frozen=True):
-    """One rule's columns in Spark.
+    """The Spark columns with which one rule examines publications.
 
     Args:
         kind: The kind of later consumers (`assay_pipeline.tables.latecomers`).

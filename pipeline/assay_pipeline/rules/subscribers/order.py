@@ -143,7 +143,12 @@ def _batched(history: History, _limits: Limits) -> DataFrame:
 
 
 def _undisturbed(story: Story, gave: list[Event]) -> Iterator[tuple[Send, str, Seen]]:
-    """Return each message that a holder's consumers received once, with the holder and the reception."""
+    """Return each message that a holder's consumers received once, with the holder and the reception.
+
+    Args:
+        story: The scenario.
+        gave: The events that may change the order; none of them may be between a message's send and reception.
+    """
     holders = Holders(story)
     seen: dict[tuple[str, str], dict[str, list[Seen]]] = defaultdict(lambda: defaultdict(list))
     for event in story.events:
