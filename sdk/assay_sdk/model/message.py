@@ -32,7 +32,7 @@ class AddressKind(StrEnum):
 
 
 class Address(Struct, frozen=True):
-    """Kind and name of a destination."""
+    """The address of a destination: kind and name."""
 
     kind: AddressKind
     name: str
