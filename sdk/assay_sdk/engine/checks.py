@@ -48,7 +48,7 @@ class Moment(StrEnum):
 
 
 class SettingsToCheck(Struct, frozen=True, kw_only=True):
-    """The input of a producer rule: a change of a producer's settings, or a message to send with its settings.
+    """The input of a producer rule: a change of a producer's settings, or a send with its settings and its message.
 
     Args:
         settings: Settings of the producer after the change, or of the send.
@@ -92,9 +92,9 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 
 
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
-    """Return whether the broker's level is too low for a delay.
+    """Return whether the settings have a delay, and the broker's level is too low for a delay.
 
-    Without a level that the client can read, return False, so that the broker decides.
+    If the broker sent no level, or one that the client cannot read, return False, so that the broker decides.
     """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
