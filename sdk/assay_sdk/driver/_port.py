@@ -29,7 +29,7 @@ class Login(Struct, frozen=True):
 
 
 class Recording(Protocol):
-    """A recording of a connection's frames; a driver without frames leaves it empty."""
+    """A recording of a connection's frames; a driver whose protocol has no frames records none."""
 
     def started(self) -> None:
         """Note that a new transport begins."""
@@ -66,8 +66,8 @@ class Target(Struct, frozen=True, kw_only=True):
         trace: Whether the driver emits `Frame` events.
         recording: Records the connection's frames; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
-        request_timeout_ms: How long the driver waits for the broker's answer to another command, in milliseconds; the
-            command then fails.  Drivers for in-process brokers ignore it.
+        request_timeout_ms: How long the driver waits for the broker's answer to a command, in milliseconds; the command
+            then fails.  Drivers for in-process brokers ignore this timeout.
     """
 
     url: str
