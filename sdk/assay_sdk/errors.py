@@ -65,7 +65,7 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """The kind of the refusal; each kind has its own class of errors."""
+        """The kind of the refusal; each kind has an error class."""
         return self.refused.kind
 
     @property
@@ -100,7 +100,7 @@ class MessagingRuntimeError(JmsError, RuntimeError):
 
 
 class XAError(JmsError):
-    """An error of an XA call: the resource manager refused it, or ended the branch in another way than it asked for."""
+    """The error if the resource manager refuses an XA call, or ends the branch in another way than requested."""
 
     @property
     def code(self) -> XaCode:
@@ -149,11 +149,11 @@ class UnsupportedError(MessagingError):
 
 
 class ConnectionLostError(MessagingError):
-    """The error if the connection is lost, or the broker cannot be reached."""
+    """The error if the connection is lost, or the broker cannot be reached, or has closed the consumer or producer."""
 
 
 class StaleDeliveryError(MessagingError):
-    """The error if a message came over an earlier connection, so that the application can no longer confirm it."""
+    """The error if the application confirms a message that came over a connection or a subscription that has ended."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
@@ -197,11 +197,11 @@ class UnsupportedRuntimeError(MessagingRuntimeError):
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if the connection is lost, or the broker cannot be reached."""
+    """The simplified face's error for a lost connection, an unreachable broker, or a consumer that the broker closed."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if a message came over an earlier connection, so that nothing can confirm it."""
+    """The simplified face's error if a message came over a connection that has ended, so it cannot be confirmed."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

@@ -1,7 +1,8 @@
 """Protocols of clocks and runners.
 
-The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs the next due job on
-the calling thread and advances the clock to it.  With a real clock, an I/O loop runs the jobs, and `run_until` waits.
+The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs one job after the
+other on the calling thread, and advances the clock to the due time of each.  With a real clock, an I/O loop runs the
+jobs, and `run_until` waits.
 """
 
 from __future__ import annotations
