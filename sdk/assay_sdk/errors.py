@@ -34,7 +34,8 @@ face raises `MessagingRuntimeError` and its subclasses (JMS's runtime exceptions
 same in all faces (DD-18).  Two errors have one class for all faces:
 
 - Calls of an XA resource raise `XAError`, as JTA has XAException.
-- A received message whose body, destination or reply-to cannot be read raises `MessageFormatError`.
+- A received message whose body, destination or reply-to cannot be read raises `MessageFormatError`.  For the body,
+  `Consumer.receive_body` of the simplified face raises `MessageFormatRuntimeError` instead.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class JmsError(Exception):
     Attributes:
         refused: The refusal as a value.
         kind: Kind of the refusal; each kind has an error class.
-        reason: IBM MQ's reason code; None if the refusal has none.
+        reason: IBM MQ's reason code; None if the refusal has none that `Mqrc` contains.
         objects: Names of the objects that caused the refusal.
         text: One sentence that says what was refused, and why.
     """
@@ -197,7 +198,7 @@ class UnsupportedRuntimeError(MessagingRuntimeError):
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The simplified face's error for a lost connection, an unreachable broker, or a consumer that the broker closed."""
+    """The simplified face's error if the connection is lost, or the broker is unreachable or closed the consumer."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):

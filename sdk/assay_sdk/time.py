@@ -37,7 +37,7 @@ class CancelJob(Protocol):
     """A function that cancels a scheduled job."""
 
     def __call__(self) -> None:
-        """Cancel the job; does nothing if the job has run or was cancelled."""
+        """Cancel the job; do nothing if the job has run or was cancelled."""
         ...
 
 
@@ -55,7 +55,7 @@ class Runner(Protocol):
 
     @property
     def waited_ns(self) -> int:
-        """Total time that callers have waited in `run_until`, in nanoseconds of the runner's clock."""
+        """Total time during which callers have waited in `run_until`, in nanoseconds of the runner's clock."""
         ...
 
     def call_soon(self, job: Callable[[], None]) -> None:

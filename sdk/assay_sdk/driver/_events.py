@@ -44,7 +44,7 @@ class Opened(Struct, frozen=True, tag=True):
     """Event: the connection is open.
 
     Args:
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         capabilities: Capabilities of the connection.
         properties: Properties of the broker (``product``, ``version`` ..., `LEVEL_PROPERTY`).
         message_ids: Whether the broker uses the message ids that the client sends.  Otherwise the broker gives each
@@ -88,7 +88,7 @@ class Arrived(Struct, frozen=True, tag=True):
     Args:
         link: Number of the receiver's link.
         delivery: Number of the delivery on this connection, which `Settle` and `Enlist` name.
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         message: The message.
         count: Number of failed deliveries before this one (AMQP delivery-count).
         redelivered: Whether the message was delivered before.
@@ -134,7 +134,7 @@ class Closed(Struct, frozen=True, tag=True):
     """Event: the connection has ended.  It is the last event, after a `Failed` for each open command.
 
     Args:
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         refused: The reason; None if the client has closed the connection.
     """
 

@@ -58,7 +58,7 @@ class Target(Struct, frozen=True, kw_only=True):
     """The broker to connect to, and options of the connection.
 
     Args:
-        url: ``amqp://host:port``, or the name of an in-process broker.
+        url: URL of the broker, such as ``amqp://host:port``.
         client_id: JMS client id; None for a connection without a client id.
         login: User and password; None for an anonymous login.
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``, ``stomps://``); None for

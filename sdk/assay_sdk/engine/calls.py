@@ -45,13 +45,13 @@ class Pending(Generic[T]):
         return self.done
 
     def resolve(self, value: T) -> None:
-        """Set the value; does nothing if the value or the error is set."""
+        """Set the value; do nothing if the value or the error is set already."""
         if not self.done:
             self._value = value
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Set the error; does nothing if the value or the error is set."""
+        """Set the error; do nothing if the value or the error is set already."""
         if not self.done:
             self.error = error
             self._finish()

@@ -51,7 +51,7 @@ application's message listener that caused the refusal, or None."""
 
 
 class EngineConnection:
-    """A connection to a broker; it never reconnects.
+    """A connection to a broker, which never reconnects after a loss.
 
     `assay_sdk.engine.operations` runs the methods that return an `Operation`.  The other methods must be called on the
     runner.

@@ -200,7 +200,7 @@ class Task(Generic[T]):
 class _Kept(threading.local):
     """The exception that interrupted a thread's earlier call, if that call still returned a message.
 
-    The thread's next call raises it.
+    The thread's next call raises this exception.
     """
 
     error: BaseException | None = None

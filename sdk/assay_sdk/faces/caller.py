@@ -130,7 +130,7 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
 
 
 class Caller:
-    """Runs the engine's operations for a face, and raises refusals as the face's errors.
+    """An object that runs the engine's operations for a face, and raises refusals as the face's errors.
 
     Args:
         runner: Runs the operations.
@@ -364,7 +364,7 @@ _sharing = threading.Lock()
 
 
 def _forget_shared_runner() -> None:
-    """Forget the shared runner in a forked process, because its thread runs in the parent only."""
+    """Forget the shared runner in a forked process, because the runner's thread runs in the parent only."""
     global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not run in this process
     _sharing = threading.Lock()
     _shared.clear()

@@ -191,7 +191,7 @@ class Session(SessionBase, Closing):
 
 
 class XaSession(Session):
-    """A session for XA transactions; sends and receives only within a branch (JMS 2.0, 6.2.9)."""
+    """A session for XA transactions, which sends and receives only within a branch (JMS 2.0, 6.2.9)."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)
@@ -204,7 +204,10 @@ class XaSession(Session):
 
 
 class Connection(Closing):
-    """A connection to a broker (JMS 2.0, 6.1), made by a `ConnectionFactory`; delivers no messages before `start`."""
+    """A connection to a broker, created by a `ConnectionFactory` (JMS 2.0, 6.1).
+
+    It delivers no messages before `start`.
+    """
 
     def __init__(self, caller: Caller, engine: EngineConnection) -> None:
         self._caller = caller

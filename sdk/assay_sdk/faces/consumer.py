@@ -153,7 +153,7 @@ def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) 
         ended: Returns whether the application has closed the consumer or subscription.
 
     Raises:
-        JmsError: The call of `receive` failed, for example because the consumer was closed before the first message.
+        JmsError: A `receive` call failed, for example because the consumer was closed before the first message.
     """
     received_any = False
     while True:

@@ -19,7 +19,7 @@ class DestinationError(ValueError):
     """The error for an invalid destination or an invalid name of a destination.
 
     Attributes:
-        name: The given value.
+        name: The value that was given as a name or a destination.
     """
 
     def __init__(self, sentence: str, name: object) -> None:

@@ -38,7 +38,7 @@ class Address(Struct, frozen=True):
     name: str
 
     def __str__(self) -> str:
-        """Return ``queue://NAME`` or ``topic://NAME``."""
+        """Return kind and name in the form of a URI, such as ``queue://NAME`` or ``temporary-topic://NAME``."""
         return f"{self.kind.value}://{self.name}"
 
 

@@ -1,7 +1,7 @@
 """State machines whose transitions are tables.
 
 A table maps (state, input) to (next state, action).  A table is data: documentation is generated from it, tests check
-every pair, and a defect replaces one cell.  A `Stepper` stores the state of one object, and changes the state as the
+every pair, and a defect can replace one cell.  A `Stepper` stores the state of one object, and changes the state as the
 table says.
 
 An input that changes nothing has a row, too; the row's action is to do nothing.  `Stepper.step` raises an error for a

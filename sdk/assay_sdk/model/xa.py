@@ -135,7 +135,7 @@ class Xid(Struct, frozen=True):
 
     @classmethod
     def decoded(cls, octets: bytes) -> Xid:
-        """Return the xid of bytes that `encoded` returned.
+        """Return the xid from its encoded form, which `encoded` returns.
 
         Raises:
             ValueError: The bytes are not an encoded xid.

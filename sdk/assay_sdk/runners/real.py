@@ -154,7 +154,7 @@ class RealRunner:
         return self._push(due_ns, job)
 
     def take_back(self, entry: _Entry) -> None:
-        """Cancel a scheduled job; does nothing if the job has run or was cancelled."""
+        """Cancel a scheduled job; do nothing if the job has run or was cancelled."""
         with self._lock:
             if entry.job is None:
                 return

@@ -1,4 +1,4 @@
-"""The feed of a batch listener: decides when a batch is due (BATCH:24-40).
+"""The feed of a batch listener, which decides when a batch is due (BATCH:24-40).
 
 A batch is due when it is full, or at its deadline.  The deadline is the arrival of the batch's first message plus the
 timeout; later messages do not move it (BT-05).  With a timeout of 0, the client drains the link: the broker sends the

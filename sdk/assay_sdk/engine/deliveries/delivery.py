@@ -15,7 +15,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Pausing, Protocol):
-    """The attributes and methods of a consumer that the code for settling its deliveries uses."""
+    """The attributes and methods of a consumer that the code for settling deliveries uses."""
 
     failures: FailurePause
     held: int

@@ -13,7 +13,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Pausing(Protocol):
-    """The attributes and methods of a consumer that its pause after a failure uses."""
+    """The attributes and methods of a consumer that `FailurePause` uses."""
 
     @property
     def runner(self) -> Runner:

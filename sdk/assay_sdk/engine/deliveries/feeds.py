@@ -31,7 +31,7 @@ class Handing:
 
 
 class Buffering(Recipient, Protocol):
-    """The attributes and methods of a consumer that its feed uses."""
+    """The attributes and methods of a consumer that a feed uses."""
 
     buffer: deque[EngineDelivery]
 

@@ -7,7 +7,7 @@ the same.  For brokers that do not send these attributes, the application can gi
 | limit | targets, in order | if no target accepts the message |
 |---|---|---|
 | ``max_delivery_count`` with ``on_poison`` | ``on_poison`` | kept |
-| ``max_delivery_count`` alone | none | rejected; the broker decides where it goes |
+| ``max_delivery_count`` alone | none | rejected; the broker decides where the message goes |
 | the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; discarded if non-persistent |
 
 A kept message stays on its queue, and the broker delivers it again and again.  Each time, the client calls the

@@ -1,4 +1,4 @@
-"""The dispatcher: calls the listeners of a session one at a time (JMS 2.0, 6.2.4)."""
+"""The dispatcher, which calls the listeners of a session one at a time (JMS 2.0, 6.2.4)."""
 
 from __future__ import annotations
 

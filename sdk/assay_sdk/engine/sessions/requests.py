@@ -1,4 +1,4 @@
-"""The requests of a session without a producer or consumer: browse, unsubscribe, temporary destinations, cancel."""
+"""The requests that need no producer or consumer: browse, unsubscribe, temporary destinations, cancel."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ class Context(SessionBase, Closing):
 
 
 class XaContext(Context):
-    """A context for XA transactions; sends and receives only within a branch (JMS 2.0, 11.2)."""
+    """A context for XA transactions, which sends and receives only within a branch (JMS 2.0, 11.2)."""
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, shared, engine, mode)

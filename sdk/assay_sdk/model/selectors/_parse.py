@@ -1,7 +1,7 @@
 """The parser of selectors: the callbacks of the grammar, and the texts of its errors.
 
-The parser is LALR with a stack of its own, so no text can exhaust Python's stack.  The depth of the tree is checked
-before code recurses into the tree.
+The parser is LALR with a stack of its own, so no text can exhaust Python's stack.  `parse` checks the depth of the tree
+before other code recurses into the tree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WORDS = {
 
 
 class _Kind(StrEnum):
-    """The type of an expression, as far as the parser can tell without a message; error messages contain the values."""
+    """The type of an expression, as far as it is known without a JMS message; texts of errors contain the values."""
 
     NUMBER = "a number"
     STRING = "a string"
