@@ -1,4 +1,4 @@
-"""The errors of the SDK: for each kind of refusal, a class of the classic and a class of the simplified face.
+"""The errors of the SDK: each kind of refusal has one class in the classic and one in the simplified face.
 
     JmsError
     ├── XAError
@@ -54,7 +54,7 @@ class JmsError(Exception):
 
     Attributes:
         refused: The refusal as a value.
-        kind: Kind of the refusal; each kind has an error class.
+        kind: Kind of the refusal; each kind has an error class in each face.
         reason: IBM MQ's reason code; None if the refusal has none that `Mqrc` contains.
         objects: Names of the objects that caused the refusal.
         text: One sentence that says what was refused, and why.
@@ -66,7 +66,7 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """The kind of the refusal; each kind has an error class."""
+        """The kind of the refusal; each kind has an error class in each face."""
         return self.refused.kind
 
     @property
@@ -220,7 +220,7 @@ CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryError,
 }
-"""The classic face's class for each kind of error."""
+"""The error class of the classic and the MQ Light face for each kind of refusal."""
 
 RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.MESSAGING: MessagingRuntimeError,
@@ -237,4 +237,4 @@ RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostRuntimeError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryRuntimeError,
 }
-"""The simplified face's class for each kind of error."""
+"""The error class of the simplified face for each kind of refusal."""

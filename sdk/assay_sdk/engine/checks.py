@@ -36,7 +36,7 @@ _DELAY_SINCE = (8, 0)
 _LEVEL = re.compile(r"(?P<version>[0-9]{1,4})(?:\.(?P<release>[0-9]{1,4}))?(?:\.[0-9]{1,4})*", re.ASCII)
 
 _DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
-"""Values of DEFBIND for which a clustered destination refuses delayed messages (DD-11)."""
+"""Values of DEFBIND with which a clustered destination takes no delayed messages (DD-11)."""
 
 
 class Moment(StrEnum):

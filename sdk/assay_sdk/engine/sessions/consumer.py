@@ -57,7 +57,7 @@ class EngineConsumer:
         self._batches = 0
         self._ended: Refused | None = None
         self.leaving: Pending[Done] | None = None
-        """The broker's answer to the detach of the link; None before the detach."""
+        """The pending answer to the command that closes the link; None before this command."""
         self.poison = NO_LIMIT
         """The delivery limit for poison messages, and the targets to which they are moved."""
         self.failures = FailurePause()
