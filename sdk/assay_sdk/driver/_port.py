@@ -14,7 +14,7 @@ from assay_sdk.time import Runner
 
 
 class TargetError(ValueError):
-    """The error for an invalid `Target`: its URL is malformed, or a file that it names cannot be read."""
+    """The error for an invalid `Target`, such as a malformed URL, or a CA file that cannot be read."""
 
 
 class Login(Struct, frozen=True):
@@ -123,6 +123,7 @@ class Driver(Protocol):
 
         Raises:
             TargetError: The target is invalid; the driver has not started to connect.
+            TypeError: The runner lacks methods that the driver needs, such as those for sockets.
         """
         ...
 

@@ -306,7 +306,7 @@ def check_client_id_text(client_id: object) -> None:
     """Check the type, the characters and the length of a client id; None is valid.
 
     Raises:
-        RefusedError: The client id is not text, is empty or too long, or has control characters.
+        RefusedError: The client id is not text, is empty or too long, or has control characters or unpaired surrogates.
     """
     if client_id is None:
         return
@@ -324,7 +324,8 @@ def check_subscription_name(name: object) -> None:
     ``AmqpSubscriptionTracker``).
 
     Raises:
-        RefusedError: The name is not text, is empty or too long, or has control characters or ``|``.
+        RefusedError: The name is not text, is empty or too long, or has control characters, unpaired surrogates or
+            ``|``.
     """
     try:
         check_name(name, "the subscription name")
