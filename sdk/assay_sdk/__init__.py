@@ -1,9 +1,9 @@
 """The typed client SDK: a Python API with JMS 2.0's terms, for in-process brokers, AMQP 1.0 and STOMP.
 
-It has three faces over one engine:
+The SDK has three faces over one engine:
 
 - `connect` opens the simplified face, and `ConnectionFactory` the classic face.  Methods with the same name do the
-  same in both.
+  same in both.  One difference: the simplified face also starts the connection when it creates a consumer.
 - `connect_mqlight` opens the MQ Light face, which has topics and qualities of service.  Its client reconnects by
   itself after a lost connection.
 """

@@ -1,4 +1,4 @@
-"""The errors of the SDK: for each kind of refusal, a class of the classic and a class of the simplified face.
+"""The errors of the SDK: each kind of refusal has one class in the classic and one in the simplified face.
 
     JmsError
     ├── XAError
@@ -34,7 +34,8 @@ face raises `MessagingRuntimeError` and its subclasses (JMS's runtime exceptions
 same in all faces (DD-18).  Two errors have one class for all faces:
 
 - Calls of an XA resource raise `XAError`, as JTA has XAException.
-- A received message whose body, destination or reply-to cannot be read raises `MessageFormatError`.
+- A received message whose body, destination or reply-to cannot be read raises `MessageFormatError`.  For the body,
+  `Consumer.receive_body` of the simplified face raises `MessageFormatRuntimeError` instead.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class JmsError(Exception):
 
     Attributes:
         refused: The refusal as a value.
-        kind: Kind of the refusal; each kind has an error class.
-        reason: IBM MQ's reason code; None if the refusal has none.
+        kind: Kind of the refusal; each kind has an error class in each face.
+        reason: IBM MQ's reason code; None if the refusal has none that `Mqrc` contains.
         objects: Names of the objects that caused the refusal.
         text: One sentence that says what was refused, and why.
     """
@@ -65,7 +66,7 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """The kind of the refusal; each kind has its own class of errors."""
+        """The kind of the refusal; each kind has an error class in each face."""
         return self.refused.kind
 
     @property
@@ -100,7 +101,7 @@ class MessagingRuntimeError(JmsError, RuntimeError):
 
 
 class XAError(JmsError):
-    """An error of an XA call: the resource manager refused it, or ended the branch in another way than it asked for."""
+    """The error if the resource manager refuses an XA call, or ends the branch in another way than requested."""
 
     @property
     def code(self) -> XaCode:
@@ -149,11 +150,11 @@ class UnsupportedError(MessagingError):
 
 
 class ConnectionLostError(MessagingError):
-    """The error if the connection is lost, or the broker cannot be reached."""
+    """The error if the connection is lost, or the broker cannot be reached, or has closed the consumer or producer."""
 
 
 class StaleDeliveryError(MessagingError):
-    """The error if a message came over an earlier connection, so that the application can no longer confirm it."""
+    """The error if the application confirms a message that came over a connection or a subscription that has ended."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
@@ -197,11 +198,11 @@ class UnsupportedRuntimeError(MessagingRuntimeError):
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if the connection is lost, or the broker cannot be reached."""
+    """The simplified face's error if the connection is lost, or the broker is unreachable or closed the consumer."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if a message came over an earlier connection, so that nothing can confirm it."""
+    """The simplified face's error if a message came over a connection that has ended, so it cannot be confirmed."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
@@ -219,7 +220,7 @@ CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryError,
 }
-"""The classic face's class for each kind of error."""
+"""The error class of the classic and the MQ Light face for each kind of refusal."""
 
 RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.MESSAGING: MessagingRuntimeError,
@@ -236,4 +237,4 @@ RUNTIME: Mapping[JmsErrorKind, type[MessagingRuntimeError]] = {
     JmsErrorKind.CONNECTION_LOST: ConnectionLostRuntimeError,
     JmsErrorKind.STALE_DELIVERY: StaleDeliveryRuntimeError,
 }
-"""The simplified face's class for each kind of error."""
+"""The error class of the simplified face for each kind of refusal."""

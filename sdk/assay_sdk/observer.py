@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """A received message with the data of its delivery; several events have it as a field.
+    """A received message with the data of its delivery: a field of the events that concern a message.
 
     Args:
         consumer: The number of the consumer on its connection, or of the subscription within its MQ Light client
@@ -63,11 +63,14 @@ class Settled(Struct, frozen=True, tag=True):
 
 
 class CallbackEnded(Struct, frozen=True, tag=True):
-    """Event: a listener has returned or raised; the client settles its messages after this event.
+    """Event: a listener, or a callback of the MQ Light face, has returned or raised.
+
+    With automatic acknowledgement, the client settles the messages of the call after this event.
 
     Args:
         consumer: The consumer's number, as in `Handed`.
         batch: Number of the batch, from 0; None for a single message.
+        ended: Whether the function returned or raised.
     """
 
     consumer: int
@@ -80,7 +83,8 @@ class UnitTurned(Struct, frozen=True, tag=True):
 
     Args:
         unit: The number of a local unit of work, or the encoded xid of a branch.
-        op: The step that the broker has taken.
+        op: The step that the broker has taken.  For a branch, "begin" means that the session has started, joined or
+            resumed it, and "commit" also that a prepare has ended it as read-only.
     """
 
     unit: int | bytes

@@ -1,8 +1,8 @@
-"""Delays the application's signal handlers, so that they run only between jobs or during a listener's call.
+"""A delay for the application's signal handlers, so that they run only between jobs or during a listener's call.
 
 Python calls a signal's handler on the main thread, between any two instructions.  The handler may raise, as the handler
-of Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them.  An exception within a job
-would leave broker and client with half of the job's effects.
+of Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them, which may be the main thread.
+An exception within a job would leave broker and client with half of the job's effects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class SignalHold:
     """A context manager that delays the handlers of signals to the end of its block.
 
     The process has one instance (`hold`), because handlers belong to the process.  It has an effect only on the main
-    thread, on which Python calls handlers.  A nested block has an effect only within `application`.
+    thread, on which Python calls handlers.  Of two nested blocks, the inner one has an effect only if the function that
+    `application` calls contains it.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class SignalHold:
         self._own: Handler = self._note
 
     def __enter__(self) -> Self:
-        """Delay handlers until `tell` is called or the outermost block ends."""
+        """Delay handlers until `tell` is called or the block ends."""
         if _on_main_thread():
             outer, self._late = self._late, True
             try:
@@ -53,7 +54,7 @@ class SignalHold:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the block; at the end of the outermost block, call the delayed handlers, which may raise."""
+        """End the block, and call the delayed handlers, which may raise; an inner block without effect calls none."""
         if _on_main_thread():
             late = self._outer.pop()
             self._depth -= 1
@@ -66,7 +67,7 @@ class SignalHold:
                 self.tell()
 
     def tell(self) -> None:
-        """Call the handlers of the signals that came, if this is the main thread; a handler may raise."""
+        """Call the delayed handlers if this is the main thread; a handler may raise."""
         while self.came and _on_main_thread():
             number, frame = self.came.popleft()
             self._handlers[number](number, frame)

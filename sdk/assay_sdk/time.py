@@ -1,7 +1,8 @@
 """Protocols of clocks and runners.
 
-The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs the next due job on
-the calling thread and advances the clock to it.  With a real clock, an I/O loop runs the jobs, and `run_until` waits.
+The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs one job after the
+other on the calling thread, and advances the clock to the due time of each.  With a real clock, an I/O loop runs the
+jobs, and `run_until` waits.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CancelJob(Protocol):
     """A function that cancels a scheduled job."""
 
     def __call__(self) -> None:
-        """Cancel the job; does nothing if the job has run or was cancelled."""
+        """Cancel the job; do nothing if the job has run or was cancelled."""
         ...
 
 
@@ -54,7 +55,7 @@ class Runner(Protocol):
 
     @property
     def waited_ns(self) -> int:
-        """Total time that callers have waited in `run_until`, in nanoseconds of the runner's clock."""
+        """Total time during which callers have waited in `run_until`, in nanoseconds of the runner's clock."""
         ...
 
     def call_soon(self, job: Callable[[], None]) -> None:

@@ -78,7 +78,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         name: Name of the subscription; None for an unshared non-durable subscription or a queue.
         shared: Whether the subscription is shared.
         settled: Whether the broker sends settled transfers (at most once).
-        is_global: Whether clients with any id share the subscription; it then belongs to no client id.
+        is_global: Whether the subscription belongs to no client id, so that clients with any client id can share it.
         timeout_ms: How long the subscription remains after the link has ended, in milliseconds.  With None a durable
             subscription remains without limit, and a non-durable one ends with the link.
     """
@@ -100,8 +100,9 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 class CloseLink(Struct, frozen=True, tag=True):
     """Command: close a sender or receiver; a durable subscription remains.
 
-    The broker counts a receiver's unsettled deliveries as failed.  In JMS, closing a consumer does not affect messages
-    that it has delivered (JMS 2.0, 8.8), so the engine closes a receiver only when its deliveries are settled.
+    The broker counts a receiver's unsettled deliveries as failed, except those in a unit of work.  In JMS, the close of
+    a consumer does not affect messages that were delivered before (JMS 2.0, 8.8), so the engine closes a receiver only
+    when its deliveries are settled.
     """
 
     token: int
@@ -290,7 +291,7 @@ class Browse(Struct, frozen=True, tag=True):
 
 
 class Close(Struct, frozen=True, tag=True):
-    """Command: close the connection normally, after the commands that the engine gave before."""
+    """Command: close the connection normally, after all earlier commands."""
 
     token: int
 

@@ -30,21 +30,21 @@ CLUSTERED_PROPERTY = "x-opt-mq-clustered"
 
 BOTHRESH_PROPERTY = "x-opt-mq-bothresh"
 """BOTHRESH of the queue: the number of failed deliveries after which the client moves a message.  Sent when a receiver
-attaches to a queue; absent if the client never moves messages."""
+attaches to a queue with a BOTHRESH above 0."""
 
 BOQNAME_PROPERTY = "x-opt-mq-boqname"
-"""BOQNAME of the queue: the queue to which the client moves such a message; empty for the dead-letter queue.  Sent when
-a receiver attaches to a queue."""
+"""BOQNAME of the queue: the queue to which the client moves a message after BOTHRESH failed deliveries; empty for the
+dead-letter queue.  Sent with BOTHRESH."""
 
 DEADQ_PROPERTY = "x-opt-mq-deadq"
-"""Name of the dead-letter queue; empty if none is set.  Sent when a receiver attaches to a queue with BOTHRESH."""
+"""Name of the dead-letter queue; empty if the queue manager has none.  Sent with BOTHRESH."""
 
 
 class Opened(Struct, frozen=True, tag=True):
     """Event: the connection is open.
 
     Args:
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         capabilities: Capabilities of the connection.
         properties: Properties of the broker (``product``, ``version`` ..., `LEVEL_PROPERTY`).
         message_ids: Whether the broker uses the message ids that the client sends.  Otherwise the broker gives each
@@ -88,7 +88,7 @@ class Arrived(Struct, frozen=True, tag=True):
     Args:
         link: Number of the receiver's link.
         delivery: Number of the delivery on this connection, which `Settle` and `Enlist` name.
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         message: The message.
         count: Number of failed deliveries before this one (AMQP delivery-count).
         redelivered: Whether the message was delivered before.
@@ -103,7 +103,7 @@ class Arrived(Struct, frozen=True, tag=True):
 
 
 class Drained(Struct, frozen=True, tag=True):
-    """Event: after a `Drain`, a receiver has no credit left."""
+    """Event: the broker has carried out a `Drain`, so the receiver has no credit left."""
 
     link: int
 
@@ -134,7 +134,7 @@ class Closed(Struct, frozen=True, tag=True):
     """Event: the connection has ended.  It is the last event, after a `Failed` for each open command.
 
     Args:
-        epoch: Number of the `Wire`.
+        epoch: Number of the connection (`Wire.epoch`).
         refused: The reason; None if the client has closed the connection.
     """
 
@@ -164,7 +164,7 @@ class Disposition(Struct, frozen=True):
     Args:
         message: The message of the delivery.
         outcome: The outcome; None if the frame names none.
-        settled: Whether the frame's sender has settled the delivery, and keeps no more state of it.
+        settled: Whether the peer that sent the frame has settled the delivery, and keeps no more state of it.
         receiver: Whether the receiver of the message sent the frame; otherwise the sender of the message did.
         link: Name of the delivery's link; empty if it is not known.
     """

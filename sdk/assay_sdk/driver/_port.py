@@ -14,7 +14,7 @@ from assay_sdk.time import Runner
 
 
 class TargetError(ValueError):
-    """The error for an invalid `Target`: its URL is malformed, or a file that it names cannot be read."""
+    """The error for an invalid `Target`, such as a malformed URL, or a CA file that cannot be read."""
 
 
 class Login(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Login(Struct, frozen=True):
 
 
 class Recording(Protocol):
-    """A recording of a connection's frames; a driver without frames leaves it empty."""
+    """A recording of a connection's frames; a driver whose protocol has no frames records none."""
 
     def started(self) -> None:
         """Note that a new transport begins."""
@@ -58,7 +58,7 @@ class Target(Struct, frozen=True, kw_only=True):
     """The broker to connect to, and options of the connection.
 
     Args:
-        url: ``amqp://host:port``, or the name of an in-process broker.
+        url: URL of the broker, such as ``amqp://host:port``.
         client_id: JMS client id; None for a connection without a client id.
         login: User and password; None for an anonymous login.
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``, ``stomps://``); None for
@@ -66,8 +66,8 @@ class Target(Struct, frozen=True, kw_only=True):
         trace: Whether the driver emits `Frame` events.
         recording: Records the connection's frames; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
-        request_timeout_ms: How long the driver waits for the broker's answer to another command, in milliseconds; the
-            command then fails.  Drivers for in-process brokers ignore it.
+        request_timeout_ms: How long the driver waits for the broker's answer to a command, in milliseconds; the command
+            then fails.  Drivers for in-process brokers ignore this timeout.
     """
 
     url: str
@@ -123,6 +123,7 @@ class Driver(Protocol):
 
         Raises:
             TargetError: The target is invalid; the driver has not started to connect.
+            TypeError: The runner lacks methods that the driver needs, such as those for sockets.
         """
         ...
 

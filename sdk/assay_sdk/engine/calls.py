@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """The engine's only error: a refusal by the client or the broker; the face raises its own error for it."""
+    """A refusal of a call by the client or the broker.  For each refusal, a face raises its own error (`JmsError`)."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.text)
@@ -20,12 +20,16 @@ class RefusedError(Exception):
 
 
 def lost(text: str = "the connection is lost: connect again") -> Refused:
-    """Return the refusal for commands that were open when the connection was lost."""
+    """Return a refusal of the kind `JmsErrorKind.CONNECTION_LOST`.
+
+    Args:
+        text: One sentence that says what was lost, and why.
+    """
     return Refused(JmsErrorKind.CONNECTION_LOST, text)
 
 
 class Pending(Generic[T]):
-    """A future value; the runner sets either the value or an error, once."""
+    """A result that is not known yet: code on the runner sets either its value or its error, once."""
 
     __slots__ = ("_then", "_value", "done", "error")
 
@@ -41,13 +45,13 @@ class Pending(Generic[T]):
         return self.done
 
     def resolve(self, value: T) -> None:
-        """Set the value; does nothing if the value or the error is set."""
+        """Set the value; do nothing if the value or the error is set already."""
         if not self.done:
             self._value = value
             self._finish()
 
     def fail(self, error: Exception) -> None:
-        """Set the error; does nothing if the value or the error is set."""
+        """Set the error; do nothing if the value or the error is set already."""
         if not self.done:
             self.error = error
             self._finish()
@@ -65,7 +69,7 @@ class Pending(Generic[T]):
             self._then.remove(job)
 
     def result(self) -> T:
-        """Return the value; it must be set.
+        """Return the value, or raise the error; one of them must be set.
 
         Raises:
             RefusedError: The command was refused.  Any other exception is a bug in the engine.
@@ -96,13 +100,13 @@ class Calls:
         return self._token, pending
 
     def done(self, answer: Done) -> None:
-        """Set an answer as the result of its command, which has the answer's token."""
+        """Pass an answer to the code that waits for the command with the answer's token."""
         pending = self._open.pop(answer.token, None)
         if pending is not None:
             pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
-        """Set a refusal as the result of a command; the command's caller gets a `RefusedError`.
+        """Pass a refusal to the code that waits for a command, as a `RefusedError`.
 
         Args:
             token: The command's token.
@@ -113,7 +117,7 @@ class Calls:
             pending.fail(RefusedError(refused))
 
     def fail_all(self, refused: Refused) -> None:
-        """Refuse all open commands, because the connection is lost."""
+        """Fail all open commands with a refusal, because the connection has ended."""
         open_calls, self._open = self._open, {}
         for pending in open_calls.values():
             pending.fail(RefusedError(refused))

@@ -36,7 +36,7 @@ _DELAY_SINCE = (8, 0)
 _LEVEL = re.compile(r"(?P<version>[0-9]{1,4})(?:\.(?P<release>[0-9]{1,4}))?(?:\.[0-9]{1,4})*", re.ASCII)
 
 _DEFBIND_WITHOUT_DELAY = frozenset({"OPEN", "GROUP"})
-"""Values of DEFBIND for which a clustered destination refuses delayed messages (DD-11)."""
+"""Values of DEFBIND with which a clustered destination takes no delayed messages (DD-11)."""
 
 
 class Moment(StrEnum):
@@ -48,7 +48,7 @@ class Moment(StrEnum):
 
 
 class SettingsToCheck(Struct, frozen=True, kw_only=True):
-    """The input of a producer rule: a change of a producer's settings, or a message to send with its settings.
+    """The input of a producer rule: a change of a producer's settings, or a send with its settings and its message.
 
     Args:
         settings: Settings of the producer after the change, or of the send.
@@ -92,9 +92,9 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 
 
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
-    """Return whether the broker's level is too low for a delay.
+    """Return whether the settings have a delay, and the broker's level is too low for a delay.
 
-    Without a level that the client can read, return False, so that the broker decides.
+    If the broker sent no level, or one that the client cannot read, return False, so that the broker decides.
     """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
@@ -306,7 +306,7 @@ def check_client_id_text(client_id: object) -> None:
     """Check the type, the characters and the length of a client id; None is valid.
 
     Raises:
-        RefusedError: The client id is not text, is empty or too long, or has control characters.
+        RefusedError: The client id is not text, is empty or too long, or has control characters or unpaired surrogates.
     """
     if client_id is None:
         return
@@ -324,7 +324,8 @@ def check_subscription_name(name: object) -> None:
     ``AmqpSubscriptionTracker``).
 
     Raises:
-        RefusedError: The name is not text, is empty or too long, or has control characters or ``|``.
+        RefusedError: The name is not text, is empty or too long, or has control characters, unpaired surrogates or
+            ``|``.
     """
     try:
         check_name(name, "the subscription name")

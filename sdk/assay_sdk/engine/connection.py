@@ -51,7 +51,7 @@ application's message listener that caused the refusal, or None."""
 
 
 class EngineConnection:
-    """A connection to a broker; it never reconnects.
+    """A connection to a broker, which never reconnects after a loss.
 
     `assay_sdk.engine.operations` runs the methods that return an `Operation`.  The other methods must be called on the
     runner.
@@ -109,8 +109,9 @@ class EngineConnection:
         """Connect to the broker.
 
         Raises:
-            RefusedError: The target is invalid (the cause is a `TargetError`), the broker is unreachable, or it refuses
-                the connection.  The kind is `invalid-client-id` if the client id is in use or invalid.
+            RefusedError: The target is invalid (the cause is a `TargetError`), the broker is unreachable or refuses the
+                connection, or the target has a client id and the driver or the broker has no client ids.  The kind is
+                `invalid-client-id` if the client id is in use or invalid.
         """
         check_client_id_text(self.client_id)
         try:
@@ -123,7 +124,7 @@ class EngineConnection:
             need(Capability.CLIENT_ID, self.capabilities)
 
     def close(self, caller: int) -> Operation[None]:
-        """Close the sessions, then the connection (JMS 2.0, 6.1.8); does nothing if it is closed or lost.
+        """Close the sessions, then the connection (JMS 2.0, 6.1.8); do nothing if the connection is closed or lost.
 
         Args:
             caller: Identifier of the calling thread.
@@ -135,7 +136,7 @@ class EngineConnection:
             session.dispatcher.refuse_own_callback("the connection", caller)
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
             return
-        # Some brokers take seconds to answer the end of a session, so the client does not wait for these answers.
+        # Some brokers take seconds to answer the close of a session, so the client does not wait for these answers.
         for session in tuple(self.sessions.values()):
             yield from session.close(caller, awaited=False)
         yield from closed(self.submit(Close))
@@ -241,7 +242,7 @@ class EngineConnection:
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the pending answers to the detaches of a subscription's consumers."""
+        """Return the pending answers to the commands that close the links of a subscription's consumers."""
         consumers = [consumer for session in self.sessions.values() for consumer in session.consumers.values()]
         return tuple(one.leaving for one in consumers if one.source.name == name and one.leaving is not None)
 
@@ -279,7 +280,7 @@ class EngineConnection:
         return answer
 
     def complain(self, refused: Refused, cause: Exception | None = None) -> None:
-        """Call the exception listener in a job of its own; without a listener, log the refusal.
+        """Call the exception listener with a refusal, in a separate job; without a listener, log the refusal.
 
         Args:
             refused: A refusal that no call of the application can raise.
@@ -354,7 +355,7 @@ class EngineConnection:
 
 
 def _tell(listener: ExceptionListener, refused: Refused, cause: Exception | None) -> None:
-    """Call an exception listener; log its own exception, which no call of the application can raise."""
+    """Call an exception listener; if the listener raises, log the exception, because no call can raise it."""
     try:
         listener(refused, cause)
     except Exception:  # noqa: BLE001  a listener may raise anything

@@ -1,7 +1,8 @@
 """Message ids (JMS 2.0, 3.4.3): ``ID:`` and 48 hexadecimal digits, which are the 24 bytes of a MsgId in IBM MQ.
 
-The first 16 bytes are random for each connection, and the last 8 count the connection's messages.  An administrator
-therefore finds a message by the client's id: it is the MsgId on a queue, and the CorrelId on the staging queue (DD-37).
+The first 16 bytes are random for each connection, and the last 8 count the connection's messages.  An MQ Light client
+keeps its 16 bytes when it reconnects.  An administrator finds a message by the id from the client: the id is the MsgId
+on a queue, and the CorrelId on the staging queue (DD-37).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def message_id(prefix: str, number: int) -> str:
     Args:
         prefix: Result of `fresh_prefix`, or an application's own text.  With the text ``desk``, the id of the seventh
             message is ``ID:desk-7``.
-        number: The message's number on its connection, from 1.
+        number: Number of the message on its connection, or within its MQ Light client, from 1.
     """
     if len(prefix) == 2 * _RANDOM_BYTES and _HEX.issuperset(prefix):
         return f"ID:{prefix}{number:016X}"

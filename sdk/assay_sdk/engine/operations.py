@@ -1,4 +1,4 @@
-"""Operations: calls that wait, written as generators.  Each yields a `Wait`.
+"""Operations: calls that wait, written as generators.  An operation yields a `Wait` each time that it must wait.
 
 The code between two yields runs as one job on the runner, so the engine needs no locks.  The faces run an operation
 with `perform` or `receive`, which run other jobs until the operation has ended.  `spawn` runs an operation in the
@@ -14,8 +14,8 @@ operation decides what happens then:
 | has received a message | the call returns the message, and the thread's next call raises (`receive`) |
 | has ended in another way | the call raises the exception |
 
-A second exception during these steps is raised at once.  If a message was already received, the consumer then stores
-it for the next receive call.  So no message is lost.
+If the handler raises a second time during these steps, the call raises this exception at once.  If the operation has
+received a message already, the consumer then stores the message for the next receive call, so no message is lost.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Task(Generic[T]):
         self._operation.close()
 
     def is_over(self) -> bool:
-        """Return whether the operation has a result."""
+        """Return whether the operation has a result: a value or an error."""
         return self.result.done
 
     def _enter_wait(self, wait: Wait) -> None:
@@ -192,7 +192,7 @@ class Task(Generic[T]):
             self._timer = None
 
     def _go_on(self) -> None:
-        # In a job of its own, because the code that sets the pending value is still running.
+        # The step runs in a separate job, because the code that sets the pending value is still running.
         self._leave_wait()
         self._runner.call_soon(self.step)
 
@@ -200,7 +200,7 @@ class Task(Generic[T]):
 class _Kept(threading.local):
     """The exception that interrupted a thread's earlier call, if that call still returned a message.
 
-    The thread's next call raises it.
+    The thread's next call raises this exception.
     """
 
     error: BaseException | None = None
@@ -329,7 +329,7 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
 
 
 def spawn(runner: Runner, operation: Operation[T]) -> Pending[T]:
-    """Start an operation in the background, in a job of its own.
+    """Start an operation in the background, in a separate job.
 
     A refusal becomes the error of the result, and is not raised.  So an operation whose result is not read must report
     its refusals itself (`ConnectionPort.complain`).  The job raises any other error, so that the runner gets the error.

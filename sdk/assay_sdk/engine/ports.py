@@ -1,7 +1,7 @@
-"""Protocols between the engine's parts, so that a part need not import the module of its owner.
+"""Python protocols between the engine's parts, so that a part need not import the module of its owner.
 
-A connection owns sessions, and a session owns producers and consumers.  A protocol has either the methods of an owner
-that the owner's parts call, or the methods of a part that the owner calls.
+A connection owns sessions, and a session owns producers and consumers.  A protocol here declares either the methods of
+an owner that the owner's parts call, or the methods of a part that the owner calls.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class ConnectionPort(Protocol):
         ...
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the pending answers to the detaches of a subscription's consumers.
+        """Return the pending answers to the commands that close the links of a subscription's consumers.
 
         Args:
             name: The name of the subscription.

@@ -46,8 +46,10 @@ is small enough that a failing listener gives few messages back, and that a seco
 own clients use 10 to 1000."""
 
 DUPS_OK_LIMIT = 10
-"""The number of received messages after which a dups-ok session acknowledges them.  After a failure, the
-session may get up to this number of messages twice."""
+"""The number of received messages after which a dups-ok session acknowledges them.
+
+After a failure, the application may get up to this number of messages twice; with a batch listener, the whole last
+batch."""
 
 
 class ConnectionOptions(Struct, frozen=True, kw_only=True):
@@ -85,7 +87,7 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
 class Source(Struct, frozen=True, kw_only=True):
     """The queue or subscription from which a consumer receives.
 
-    All fields but `poison` have the same meaning as in `assay_sdk.driver.OpenReceiver`.
+    All fields other than `poison` have the same meaning as in `assay_sdk.driver.OpenReceiver`.
 
     Args:
         poison: The application's settings for poison messages.

@@ -1,16 +1,18 @@
 """The state tables of the engine.
 
 A table maps (state, event) to (next state, act), and has a row for every pair.  An `Act` is the next action of the code
-that reported the event.  A refusal is also an act; `REFUSALS` has its text.
+that reported the event.  Some acts are refusals; `REFUSALS` has their texts.
 
-- `LIFE`: a connection, session or producer opens, can then be used, and closes once.  LOST means that its connection
-  ended without the application's request: a call is then refused with another error than after a close.
+- `LIFE`: a connection, session or producer opens, can then be used, and closes once.  LOST means that it ended without
+  the application's request, for example because the connection was lost.  Calls are then refused with another error
+  than after a close.
 - `LINK`: a closing consumer first waits for its running listener (STOPPING).  If the application has not settled all
   delivered messages, the link stays attached until they are settled (HOLDING); then the client detaches it.
 - `UNIT`: a unit of work begins with the first send or delivery that needs one, and ends with a commit or rollback.
   While the broker's answer to a begin or an end is outstanding, further calls wait.
 - `USE`: a consumer is idle, or waits in one receive call, or has one listener of one kind; other uses are refused.
-- `SERVICE`: an MQ Light client retries a lost connection, and stops if the service refuses it or its time is over.
+- `SERVICE`: an MQ Light client reconnects after the loss of its connection.  It stops if a service refuses the client,
+  or if the time for new attempts is over.
 """
 
 from __future__ import annotations
@@ -328,7 +330,7 @@ USE: Mapping[tuple[Use, UseEvent], tuple[Use, Act]] = {
     (Use.BATCH, UseEvent.CLEAR_LISTENER): (Use.BATCH, Act.SKIP),
     (Use.BATCH, UseEvent.CLEAR_BATCH): (Use.IDLE, Act.GO),
 }
-"""Table of a consumer's use: receive calls, a message listener or a batch listener (BT-03, JMS 2.0, 8.7)."""
+"""Table of the ways to get a consumer's messages: receive calls, or one listener (BT-03; JMS 2.0, 8.7)."""
 
 SERVICE: Mapping[tuple[Service, ServiceEvent], tuple[Service, Act]] = {
     (Service.STARTING, ServiceEvent.CONNECTED): (Service.STARTED, Act.GO),

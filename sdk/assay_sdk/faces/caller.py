@@ -130,7 +130,7 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
 
 
 class Caller:
-    """Runs the engine's operations for a face, and raises refusals as the face's errors.
+    """An object that runs the engine's operations for a face, and raises refusals as the face's errors.
 
     Args:
         runner: Runs the operations.
@@ -188,7 +188,7 @@ class Caller:
         """Convert a duration to milliseconds.
 
         Raises:
-            JmsError: The duration is negative, too long, or not a whole number of milliseconds.
+            JmsError: The duration is negative, too long, not a whole number of milliseconds, or of another type.
         """
         try:
             return milliseconds(value, what)
@@ -245,7 +245,11 @@ class Caller:
             raise self.error(Refused(JmsErrorKind.MESSAGING, text))
 
     def optional_milliseconds(self, value: Duration | None, what: str) -> int | None:
-        """Convert a duration to milliseconds; None stays None."""
+        """Convert a duration to milliseconds; None stays None.
+
+        Raises:
+            JmsError: The duration is invalid, as in `milliseconds`.
+        """
         return None if value is None else self.milliseconds(value, what)
 
 
@@ -307,9 +311,10 @@ def error_for(refused: Refused, errors: Mapping[JmsErrorKind, type[JmsError]]) -
 def refusal_listener(
     listener: Callable[[ErrorT], None] | None, errors: Mapping[JmsErrorKind, type[ErrorT]]
 ) -> ExceptionListener | None:
-    """Return a function that the engine calls with a refusal, and that calls the application's error listener.
+    """Return the function with which the engine reports refusals to the application's error listener.
 
-    If a message listener of the application raised, its exception is the ``__cause__`` of the error.
+    The function calls the listener with the face's error for the refusal.  If an exception of a message listener caused
+    the refusal, this exception is the ``__cause__`` of the error.
 
     Args:
         listener: The application's error listener; None if the application has set none.
@@ -331,7 +336,7 @@ def refusal_listener(
 
 
 def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsError]]) -> Runner:
-    """Return the runner of a connection for which the application gave none.
+    """Return the runner for a connection whose settings name no runner.
 
     Args:
         driver: Driver of the connection.
@@ -359,7 +364,7 @@ _sharing = threading.Lock()
 
 
 def _forget_shared_runner() -> None:
-    """Forget the shared runner in a forked process, because its thread runs in the parent only."""
+    """Forget the shared runner in a forked process, because the runner's thread runs in the parent only."""
     global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not run in this process
     _sharing = threading.Lock()
     _shared.clear()

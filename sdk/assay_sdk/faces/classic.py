@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class MessageProducer(ProducerBase[T]):
-    """A producer for one destination; without a destination, each send must name one (JMS 2.0, 7)."""
+    """A producer for one destination, or for destinations that each send names (JMS 2.0, 7)."""
 
     __slots__ = ()
 
@@ -59,7 +59,10 @@ class Session(SessionBase, Closing):
     @overload
     def create_producer(self, destination: None = None) -> MessageProducer[Any]: ...
     def create_producer(self, destination: Destination[Any] | None = None) -> MessageProducer[Any]:
-        """Create a producer; without a destination, each send must name one (`send_to`).
+        """Create a producer.
+
+        Args:
+            destination: Queue or topic; None if each send names one (`send_to`).
 
         Raises:
             MessagingError: The session is closed, or the broker refuses the destination.
@@ -175,8 +178,8 @@ class Session(SessionBase, Closing):
     def close(self) -> None:
         """Close the session (JMS 2.0, 6.2.15).
 
-        The broker rolls back the session's unit of work.  It delivers unacknowledged messages again, except with
-        `AckMode.DUPS_OK`, for which the close acknowledges them.
+        The broker rolls back the session's unit of work, and delivers unacknowledged messages again.  With
+        `AckMode.DUPS_OK`, the close acknowledges these messages instead.
 
         Raises:
             MessagingError: A listener of this session makes the call.
@@ -188,7 +191,7 @@ class Session(SessionBase, Closing):
 
 
 class XaSession(Session):
-    """A session for XA transactions; sends and receives only within a branch (JMS 2.0, 6.2.9)."""
+    """A session for XA transactions, which sends and receives only within a branch (JMS 2.0, 6.2.9)."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)
@@ -201,7 +204,10 @@ class XaSession(Session):
 
 
 class Connection(Closing):
-    """A connection to a broker (JMS 2.0, 6.1), made by a `ConnectionFactory`; delivers no messages before `start`."""
+    """A connection to a broker, created by a `ConnectionFactory` (JMS 2.0, 6.1).
+
+    It delivers no messages before `start`.
+    """
 
     def __init__(self, caller: Caller, engine: EngineConnection) -> None:
         self._caller = caller
@@ -255,7 +261,8 @@ class Connection(Closing):
     def set_exception_listener(self, listener: Callable[[MessagingError], None] | None) -> None:
         """Set the listener for errors that no call of the application can raise; None removes it (JMS 2.0, 6.1.7).
 
-        Such errors are a lost connection and an exception of a message listener.
+        Examples of such errors are a lost connection, a consumer that the broker has closed, and an exception of a
+        message listener.
 
         Raises:
             MessagingError: The listener is not a plain function.
@@ -295,8 +302,8 @@ class ConnectionFactory:
             client_id: JMS client id; None for the factory's client id.
 
         Raises:
-            MessagingError: No driver serves the URL, the broker is unreachable, the login is refused, or the client id
-                is in use or invalid, such as an empty one.
+            MessagingError: A setting is invalid, no driver serves the URL, the broker is unreachable, the login is
+                refused, or the client id is in use or invalid, such as an empty one.
         """
         shared = self._settings
         settings = structs.replace(

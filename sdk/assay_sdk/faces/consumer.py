@@ -32,7 +32,7 @@ class ConsumerBase(Closing, Generic[T]):
 
     @property
     def number(self) -> int:
-        """Number of the consumer on its connection; an observer's events name the consumer by this number."""
+        """Number of the consumer on its connection; the events for observers identify the consumer by this number."""
         return self._engine.number
 
     @property
@@ -50,8 +50,8 @@ class ConsumerBase(Closing, Generic[T]):
             The message; None if no message came in time or the consumer was closed during the wait.
 
         Raises:
-            JmsError: The consumer has a listener (BT-03), is closed or waits in another `receive` call, or the
-                connection is lost.
+            JmsError: The timeout is invalid, the consumer has a listener (BT-03), is closed or waits in another
+                `receive` call, the connection is lost, or an XA session works in no branch.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
         return self._caller.receive(self._engine.receive(timeout_ms), self._message, self._engine.put_aside)
@@ -153,7 +153,7 @@ def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) 
         ended: Returns whether the application has closed the consumer or subscription.
 
     Raises:
-        JmsError: The call of `receive` failed, for example because the consumer was closed before the first message.
+        JmsError: A `receive` call failed, for example because the consumer was closed before the first message.
     """
     received_any = False
     while True:

@@ -124,7 +124,7 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo, the destination for replies; that of a received message accepts bodies of any type.
+        """JMSReplyTo: the destination for replies.  The reply-to of a received message accepts bodies of any type.
 
         Raises:
             MessageFormatError: The reply-to of the received message has an invalid name.
@@ -160,7 +160,7 @@ class Message(Generic[T]):
 
     @property
     def raw_body(self) -> Body:
-        """Received body as text or bytes, not decoded to the destination's type; None for a message without a body.
+        """Received body as text or bytes, not decoded to the destination's type; None if the message has no body.
 
         With this text or these bytes, the application can log, store or forward a message whose `body` cannot be
         decoded.  A body of a type that only other clients send, such as a map, is JSON text
@@ -181,9 +181,9 @@ class Message(Generic[T]):
         return value if isinstance(value, int) else None
 
     def acknowledge(self) -> None:
-        """Acknowledge all messages that the session has delivered, in mode `AckMode.CLIENT` only (JMS 2.0, 3.6.5).
+        """Acknowledge all messages that the session has delivered (JMS 2.0, 3.6.5).
 
-        In the other modes, and for a message that was not received, it does nothing.
+        In modes other than `AckMode.CLIENT`, and for a message that was not received, the call does nothing.
 
         Raises:
             JmsError: The session is closed or lost.
@@ -260,6 +260,8 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
             invalid.
         PropertyError: A property that the client itself reads, such as JMSXGroupSeq, has an invalid value.
         DestinationError: The reply-to is not a destination.
+        MessageFormatError: The body or the reply-to of a received message, which the application forwards, cannot be
+            read.
     """
     body, content_type = converter.encode(message.body)
     group_id, sequence = group_of(message.properties)

@@ -12,7 +12,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class PoisonOptions(TypedDict, total=False):
-    """The limit on a message's deliveries, and the queue to which the client moves a message that exceeds it.
+    """The limit on a message's deliveries, and the queue to which the client moves a message above the limit.
 
     By default, the consumed queue's attribute BOTHRESH is the limit, and BOQNAME names the queue.
 

@@ -78,7 +78,10 @@ class ProducerBase(Closing, Generic[T]):
 
     @property
     def delivery_delay(self) -> int:
-        """Delivery delay of later sends, in milliseconds; it can be set to a `timedelta` or to milliseconds (DD-01)."""
+        """Delivery delay of later sends, in milliseconds (DD-01).
+
+        It can be set to a `timedelta` or to milliseconds.
+        """
         return self._engine.settings.delay_ms
 
     @delivery_delay.setter

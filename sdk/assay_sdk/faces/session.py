@@ -90,7 +90,7 @@ class SessionBase:
     def acknowledge(self) -> None:
         """Acknowledge every message that the session's consumers have received (JMS 2.0, 8.7).
 
-        In modes other than `AckMode.CLIENT` it does nothing.
+        In modes other than `AckMode.CLIENT`, the call does nothing.
 
         Raises:
             JmsError: The session is closed or lost.
@@ -101,8 +101,9 @@ class SessionBase:
         """Cancel a delayed message before the broker delivers it; for a publication, cancel all its copies.
 
         Args:
-            handle: The message id that the send returned (`Receipt.message_id`).  It stays valid when the connection or
-                this process ends.  For a persistent message it also stays valid when the broker restarts.
+            handle: The message id that the send returned (`Receipt.message_id`).  The id stays valid when the
+                connection or this process ends.  The id of a persistent message also stays valid when the broker
+                restarts.
 
         Returns:
             True if the broker has cancelled the message.  False if no such message is staged: it was delivered or
@@ -123,8 +124,9 @@ class SessionBase:
             shared: Whether the subscription is shared; only a shared subscription can exist without a client id.
 
         Raises:
-            JmsError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and the
-                connection has no client id.
+            JmsError: The session is closed or lost, the name is invalid, the subscription does not exist or has a
+                consumer, the subscription is unshared and the connection has no client id, or the driver or the broker
+                lacks durable subscriptions.
         """
         self._caller(requests.unsubscribe(self._engine, name, shared=shared))
 
@@ -154,7 +156,7 @@ class SessionBase:
     ) -> TemporaryQueue[Any]:
         """Create a temporary queue, from which only this connection can receive.
 
-        The broker deletes it when the connection ends.
+        The broker deletes the queue when the connection ends.
 
         Args:
             body_type: Type of the bodies.
@@ -162,6 +164,7 @@ class SessionBase:
 
         Raises:
             JmsError: The broker has no temporary destinations, or the connection is lost.
+            NoConverterError: The SDK has no converter for the type, and no converter is given.
         """
         # A type without a converter is refused here, before the broker creates the queue.
         shape = TemporaryQueue("made", body_type, converter=converter)
@@ -180,7 +183,7 @@ class SessionBase:
     ) -> TemporaryTopic[Any]:
         """Create a temporary topic, to which only this connection can subscribe.
 
-        The broker deletes it when the connection ends.
+        The broker deletes the topic when the connection ends.
 
         Args:
             body_type: Type of the bodies.
@@ -188,6 +191,7 @@ class SessionBase:
 
         Raises:
             JmsError: The broker has no temporary destinations, or the connection is lost.
+            NoConverterError: The SDK has no converter for the type, and no converter is given.
         """
         shape = TemporaryTopic("made", body_type, converter=converter)
         return TemporaryTopic(self._temporary(AddressKind.TEMPORARY_TOPIC), converter=shape.converter)
@@ -221,10 +225,10 @@ class SessionBase:
         timeout: Duration | None = None,
         reply_type: type[Any] | None = None,
     ) -> Message[Any] | None:
-        """Send a message with a temporary queue as its reply-to, and wait for the reply there.
+        """Send a message with a temporary queue as its reply-to, and wait for the reply on this queue.
 
-        Each request has its own queue, which the client deletes afterwards.  The broker then refuses a late reply, so
-        no later request receives this reply.
+        The call starts the connection.  Each request has its own queue, which the client deletes afterwards.  The
+        broker then refuses a late reply, so no later request receives this reply.
 
         Args:
             destination: Destination of the request.
@@ -238,6 +242,7 @@ class SessionBase:
         Raises:
             JmsError: The session is transacted, so the broker would get the request only at the commit.  Or the message
                 has a reply-to already, the broker has no temporary queues, or a `send` or `receive` call would fail.
+            NoConverterError: The SDK has no converter for `reply_type`.
         """
         self._check_request(message)
         queue = self.create_temporary_queue(converter=ANY if reply_type is None else converter_for(reply_type))

@@ -21,7 +21,7 @@ __all__ = ["XaResource"]
 
 
 class XaResource:
-    """The XA resource of a session; a refusal by the resource manager is raised as `assay_sdk.errors.XAError`."""
+    """The XA resource of a session; its calls raise `assay_sdk.errors.XAError` for a refusal with an XA return code."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
@@ -47,8 +47,8 @@ class XaResource:
             how: Whether the work succeeded, failed, or is suspended.
 
         Raises:
-            JmsError: The session does not work in the branch.  Or a received message could not be made part of the
-                branch, which can then only be rolled back.
+            JmsError: The session is closed or does not work in the branch.  Or the broker did not make a received
+                message part of the branch, which can then only be rolled back.
         """
         self._caller(self._engine.end(xid, how, threading.get_ident()))
 

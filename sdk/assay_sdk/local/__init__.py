@@ -1,1 +1,1 @@
-"""Parts of a local connection for the client and the broker: encoding of commands and events, and the socket."""
+"""Parts of a local connection that the client and the broker share: the encoding of commands and events, the socket."""

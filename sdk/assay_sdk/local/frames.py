@@ -144,7 +144,7 @@ class LocalFrameSplitter:
         """Return the bodies that these octets complete.
 
         Raises:
-            FrameTooLongError: A frame's length exceeds the limit; the splitter does not store its body.
+            FrameTooLongError: A frame's length exceeds the limit; raised as soon as the length has arrived.
         """
         self._rest += octets
         bodies: list[bytes] = []
@@ -176,7 +176,7 @@ def _answered(event: driver.Done) -> _Answered:
 def _check(message: Message) -> None:
     """Check the types of a message's body and properties, because the decoder does not check these types.
 
-    A property is a scalar, and a body is text or bytes.
+    A property is a scalar, and a body is text, bytes or None.
 
     Raises:
         FrameError: The message has a value of another type.

@@ -10,7 +10,7 @@ from assay_sdk.local.frames import MAX_FRAME, FrameError, LocalFrameSplitter
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 
 MAX_UNSENT = 2 * MAX_FRAME
-"""Limit of the octets that wait for a peer that does not read; above it, the socket is closed."""
+"""Limit of the octets that wait for a peer that does not read; with more octets, the socket is closed."""
 
 _READ_SIZE = 1 << 18
 
@@ -54,7 +54,7 @@ class LocalSocket:
         self._runner = runner
         self._max_unsent = max_unsent
         self._splitter = LocalFrameSplitter()
-        # The bodies are queued, because the owner may run the loop while it handles a body, so more bodies may arrive.
+        # The bodies are queued: while the owner handles a body, it may run the loop, and more bodies may arrive.
         self._bodies: deque[bytes] = deque()
         self._unsent = bytearray()
         self._watched = 0

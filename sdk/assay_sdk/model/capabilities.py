@@ -53,7 +53,7 @@ class Capability(StrEnum):
     ANSWERED_ACKNOWLEDGEMENT = "answered-acknowledgement"
     """A receiver learns when the broker has its acknowledgement (AMQP 1.0: ``rcv-settle-mode`` second)."""
     RETURN_TO_OTHERS = "return-to-others"
-    """A message that a receiver gives back can go to another receiver while the first one's link is open.
+    """A message that a receiver gives back can go to another receiver while the first receiver's link is open.
 
     AMQP 1.0, 3.4.4, leaves the choice of the receiver to the broker."""
     RELEASE = "release"
@@ -67,7 +67,7 @@ class Capability(StrEnum):
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit
     ADMIN = "admin"
-    """An administrator changes objects and attributes of IBM MQ for which this table has no other capability."""
+    """An administrator changes those objects and attributes of IBM MQ for which `Capability` has no other member."""
     QUEUE_DEPTH = "queue-depth"
     """An administrator defines, clears and deletes queues, and reads how many messages they have."""
     QUEUE_LOOK = "queue-look"

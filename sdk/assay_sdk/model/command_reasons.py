@@ -45,4 +45,4 @@ COMMAND_MEANINGS: dict[Mqrccf, str] = {
     Mqrccf.ATTR_VALUE_ERROR: "an attribute's value is not valid",
     Mqrccf.OBJECT_NAME_ERROR: "the object's name is not valid",
 }
-"""Meaning of each code, as a clause."""
+"""The meaning of each reason code, as a clause."""

@@ -19,7 +19,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class ContentError(ValueError):
-    """The error for a message with invalid contents; the text names the invalid part."""
+    """The error for a message with invalid contents; the error's text names the invalid part."""
 
 
 def check_contents(message: Message) -> None:
@@ -29,7 +29,7 @@ def check_contents(message: Message) -> None:
         message: Message that the application sends.
 
     Raises:
-        ContentError: A text, a property or the body has an invalid type or cannot be encoded.
+        ContentError: A text or a property has an invalid type or value, or UTF-8 cannot encode a text.
     """
     _check_text("correlation_id", message.correlation_id)
     _check_text("jms_type", message.subject)

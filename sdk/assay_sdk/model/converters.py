@@ -163,8 +163,8 @@ def json_text(value: object) -> str:
 
     Raises:
         TypeError: JSON cannot represent the value.
-        ValueError: A number in the value is NaN or infinite, or cannot be written.
-        OverflowError: An integer is too large.
+        ValueError: A number in the value is NaN or infinite, an integer has too many digits, or UTF-8 cannot encode a
+            text.
         RecursionError: The value is nested too deeply.
     """
     octets = _ENCODER.encode(value)

@@ -19,7 +19,7 @@ class DestinationError(ValueError):
     """The error for an invalid destination or an invalid name of a destination.
 
     Attributes:
-        name: The given value.
+        name: The value that was given as a name or a destination.
     """
 
     def __init__(self, sentence: str, name: object) -> None:
@@ -33,8 +33,8 @@ class Destination(Generic[T]):
     Instances are immutable.  Two destinations are equal if they have the same kind and name, even with different body
     types, because a broker knows no body types.
 
-    Each subclass declares the overloads of its constructor, so that type checkers see that ``Queue("X")`` is a
-    ``Queue[str]``.  From overloads in this class, type checkers infer no type for a subclass.
+    Each subclass declares the overloads of its own constructor, so that type checkers infer ``Queue[str]`` for
+    ``Queue("X")``.  From overloads in this base class, type checkers would infer no type for a subclass.
 
     Args:
         name: Name at the broker: not empty, and valid as in `assay_sdk.model.texts`.

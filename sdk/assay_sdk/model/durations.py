@@ -21,11 +21,11 @@ _SPELLINGS: dict[str, int] = {
 _ONE = {"minutes": "minute", "days": "day"}
 _TEXT = re.compile(r"(?P<figure>[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(?P<unit>[a-z]+)", re.ASCII)
 DURATION = rf"[0-9]+(?:\.[0-9]+)? ?(?:{'|'.join(_SPELLINGS)})"
-"""Regular expression, without groups, for the texts that `parse_duration` reads; steps use it within their patterns."""
+"""Regular expression, without capturing groups, for texts that `parse_duration` reads; patterns of steps contain it."""
 
 
 class DurationError(ValueError):
-    """The error for a value or text that is not a duration; the text names the fault and a valid value."""
+    """The error for a value or text that is not a valid duration; the error's text names the fault."""
 
 
 def milliseconds(value: timedelta | int, what: str) -> int:
@@ -108,5 +108,5 @@ def format_duration(duration_ms: int) -> str:
 
 
 def _figure(number: int) -> str:
-    """Return a number as text; for more than 30 digits, only its approximate power of two."""
+    """Return a number as text; for a number of more than 30 digits, the approximate power of two instead."""
     return str(number) if abs(number) < 10**30 else f"about {'-' if number < 0 else ''}2**{number.bit_length()}"

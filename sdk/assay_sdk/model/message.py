@@ -32,13 +32,13 @@ class AddressKind(StrEnum):
 
 
 class Address(Struct, frozen=True):
-    """Kind and name of a destination."""
+    """The address of a destination: kind and name."""
 
     kind: AddressKind
     name: str
 
     def __str__(self) -> str:
-        """Return ``queue://NAME`` or ``topic://NAME``."""
+        """Return kind and name in the form of a URI, such as ``queue://NAME`` or ``temporary-topic://NAME``."""
         return f"{self.kind.value}://{self.name}"
 
 

@@ -13,7 +13,7 @@ RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "L
 _JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 """Unicode categories of Character.isJavaIdentifierStart."""
 _JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
-"""Unicode categories of Character.isJavaIdentifierPart."""
+"""Unicode categories of Character.isJavaIdentifierPart, without the control characters that Java ignores in names."""
 
 
 def first_invalid(name: str) -> int | None:

@@ -39,7 +39,7 @@ class PropertyError(ValueError):
 
 
 def group_properties(group_id: str | None, sequence: int | None) -> dict[str, Property]:
-    """Return the properties that show a group id and a position in the group to an application.
+    """Return the properties in which an application finds the group id and the position in the group.
 
     Args:
         group_id: Id of the group; None for a message without a group.

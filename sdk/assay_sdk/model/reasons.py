@@ -1,8 +1,8 @@
 """The table of MQRC reason codes, with the JMS error kind and the AMQP error condition of each code.
 
 Numbers and names are IBM MQ's (``cmqc.h``).  The client and the broker both use this table, so a refusal has the same
-meaning for both.  ``docs/reasons.md`` is generated from it.  `assay_sdk.model.command_reasons` has the codes that only
-administrative commands return.
+meaning for both.  ``docs/reasons.md`` is generated from this table.  `assay_sdk.model.command_reasons` has the codes
+that only administrative commands return.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 class JmsErrorKind(StrEnum):
     """Kind of an error, after the exception classes of JMS 2.0 (Jakarta Messaging 3.1, 10.3).
 
-    `MESSAGING` stands for the base class.  JMS has no exception class for the last three kinds.
+    `MESSAGING` stands for the base class.  The last three kinds are the SDK's own; JMS has no exception class for them.
     """
 
     MESSAGING = "messaging"

@@ -1,11 +1,11 @@
 """State machines whose transitions are tables.
 
 A table maps (state, input) to (next state, action).  A table is data: documentation is generated from it, tests check
-every pair, and a defect replaces one cell.  A `Stepper` stores the state of one object, and changes the state as the
+every pair, and a defect can replace one cell.  A `Stepper` stores the state of one object, and changes the state as the
 table says.
 
-An input that changes nothing has a row, too; the row's action is to do nothing.  A pair without a row raises an error:
-`ImpossibleError`, or the error that a subclass of `Stepper` makes (`Stepper.impossible`), for example if a peer breaks
+An input that changes nothing has a row, too; the row's action is to do nothing.  `Stepper.step` raises an error for a
+pair without a row: `ImpossibleError`, or the error of a subclass (`Stepper.impossible`), for example if a peer breaks
 the protocol.
 """
 
@@ -24,7 +24,7 @@ class ImpossibleError(Exception):
     """The error if a state table has no row for an input in the present state: a bug of the program.
 
     Args:
-        owner: Name of the object that has the state.
+        owner: Name of the class of the object that has the state.
         state: State of the object.
         happened: The input.
     """

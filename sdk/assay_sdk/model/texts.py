@@ -5,11 +5,11 @@
 | name | no control characters, no unpaired surrogates, at most `LONGEST_NAME` bytes of UTF-8 |
 | selector | no unpaired surrogates, at most `LONGEST_SELECTOR` bytes of UTF-8 |
 
-With these rules, every driver sends the texts unchanged:
+Every driver sends valid texts unchanged.  The rules have two reasons:
 
 - An AMQP client sends these texts in one attach frame, and a broker closes the connection if a frame is longer than
-  it accepts.  With these limits an attach stays below the 64 KiB that `assay broker` accepts; another broker may have
-  lower limits.
+  the broker accepts.  With these limits an attach frame stays below the 64 KiB that `assay broker` accepts; another
+  broker may have lower limits.
 - An AMQP library that uses C strings would cut a name at a NUL character.
 """
 
@@ -19,10 +19,10 @@ import unicodedata
 from reprlib import repr as short
 
 LONGEST_NAME = 10_240
-"""Longest name, in bytes of UTF-8; the same as for a topic string in IBM MQ."""
+"""Longest name, in bytes of UTF-8; a topic string in IBM MQ has the same limit."""
 
 LONGEST_SELECTOR = 10_240
-"""Longest selector, in bytes of UTF-8; the same as in IBM MQ."""
+"""Longest selector, in bytes of UTF-8; IBM MQ has the same limit."""
 
 _SHOWN = 60
 _SURROGATE = "Cs"
@@ -31,7 +31,7 @@ _UNFIT = frozenset({"Cc", _SURROGATE})
 
 
 class TextError(ValueError):
-    """The error for an invalid name or selector; the text names the fault and a remedy."""
+    """The error for an invalid name or selector; the error's text names the fault."""
 
 
 def shown(text: str) -> str:
@@ -40,7 +40,7 @@ def shown(text: str) -> str:
 
 
 def name_flaw(name: str) -> str | None:
-    """Return the fault of a name, as a clause; None if the name is valid."""
+    """Return the fault of a name that is not empty, as a clause; None if the name is valid."""
     return _flaw(name, _UNFIT, LONGEST_NAME)
 
 

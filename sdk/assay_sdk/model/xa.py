@@ -20,7 +20,7 @@ XID_BYTES = _HEAD + 2 * _MAX_PART
 
 
 class XaCode(IntEnum):
-    """Return codes of a resource manager other than XA_OK, with XA's numbers (XA, 4.3: xa.h)."""
+    """Return codes of a resource manager, without XA_OK, with XA's numbers (XA, 4.3: xa.h)."""
 
     XA_HEURHAZ = 8
     XA_HEURCOM = 7
@@ -64,7 +64,7 @@ KINDS: Mapping[XaCode, JmsErrorKind] = MappingProxyType(
 
 
 def xa_refused(code: XaCode, why: str) -> Refused:
-    """Return a refusal with an XA code; its text begins with the name of the code.
+    """Return a refusal with an XA code; the refusal's text begins with the name of the code.
 
     Args:
         code: The return code.
@@ -135,7 +135,7 @@ class Xid(Struct, frozen=True):
 
     @classmethod
     def decoded(cls, octets: bytes) -> Xid:
-        """Return the xid of bytes that `encoded` returned.
+        """Return the xid from its encoded form, which `encoded` returns.
 
         Raises:
             ValueError: The bytes are not an encoded xid.

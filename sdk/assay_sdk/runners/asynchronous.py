@@ -1,7 +1,8 @@
 """The runner on an asyncio loop, for a server whose sockets the loop watches.
 
-Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling.  Between
-jobs the loop runs its other callbacks.  Code on the loop cannot wait, so `AsyncioRunner.run_until` raises an error.
+Jobs run on the loop's thread, one at a time, in the order of their due times and then of their scheduling.  After at
+most `_JOBS_A_TURN` jobs the loop runs its other callbacks.  Code on the loop cannot wait, so `AsyncioRunner.run_until`
+raises an error.
 """
 
 from __future__ import annotations
@@ -92,9 +93,9 @@ class AsyncioRunner(JobHeap):
         raise RuntimeError("code on an asyncio loop cannot wait: schedule a job instead, or wait on another thread")
 
     def close(self) -> None:
-        """Drop all jobs; a second call does nothing.
+        """Drop all jobs; must be called on the loop's thread.
 
-        It must be called on the loop's thread.  The loop itself keeps running.
+        The loop itself keeps running.  A second call does nothing.
         """
         self._closed = True
         self._ready.clear()
@@ -160,7 +161,7 @@ class AsyncioRunner(JobHeap):
     # running ---------------------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Run the jobs that are ready; jobs that they schedule wait for the next poll of the sockets."""
+        """Run up to `_JOBS_A_TURN` ready jobs; jobs that they schedule wait for the next poll of the sockets."""
         self._turn_due = False
         if self._heap:
             self._wake(self._clock.monotonic_ns())

@@ -29,7 +29,7 @@ class ScheduledJob:
 
 
 class JobHeap:
-    """The base class of these two runners: their scheduled jobs, in the order of due time and of scheduling."""
+    """The base class of the two runners: the scheduled jobs, in the order of due time and then of scheduling."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, ScheduledJob]] = []

@@ -17,8 +17,8 @@ difference between the counters of two processors, and the time that a reading t
 def _boot_id() -> str:
     """Return an id that is the same in all processes of this machine until it restarts.
 
-    The kernel's boot id is hashed, so that a published journal does not contain it.  On a system without a boot id,
-    each process has an id of its own, so that readings of two processes are not compared.
+    The id is a hash of the kernel's boot id, so that a published journal does not contain the boot id.  On a system
+    without a boot id, each call returns another id, so that readings of two clocks are not compared.
     """
     try:
         text = _BOOT_ID.read_text(encoding="ascii").strip()
@@ -35,7 +35,7 @@ class MachineClock:
 
     @property
     def boot(self) -> str:
-        """Id that changes at each start of the machine; on a system without a boot id, each process has its own."""
+        """Id that changes at each start of the machine; on a system without a boot id, each clock has its own id."""
         return self._boot
 
     @property

@@ -33,7 +33,8 @@ _JOBS_BETWEEN_POLLS = 64
 delay the sockets for ever."""
 
 _LONGEST_POLL_S = 86_400.0
-"""Longest timeout of a poll, in seconds.  Jobs may be due later than epoll's limit of 2^31 - 1 ms, or 24.8 days."""
+"""Longest timeout of a poll, in seconds.  It is below epoll's limit of 2^31 - 1 ms (24.8 days); a job may be due later
+than that."""
 
 _CATCH_UP_S = 1.0
 """The longest time, in seconds, that a wait continues after its timeout.  The loop uses this time to poll its sockets
@@ -84,8 +85,8 @@ class RealRunner:
 
     Args:
         on_error: Called with each exception of a job or callback; the loop keeps running.  With None, `run_until`
-            raises the exception in all threads that wait. If no thread waits, the next call of `run_until` or `close`
-            raises it.
+            raises the exception in all threads that wait.  If no thread waits, the next call of `run_until` or `close`
+            raises the exception.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:
@@ -120,7 +121,7 @@ class RealRunner:
 
     @property
     def waited_ns(self) -> int:
-        """Total time that callers on other threads have waited in `run_until`, in nanoseconds.
+        """Total time during which at least one thread other than the loop's has waited in `run_until`, in nanoseconds.
 
         Waits on the loop's thread are left out, so that such a wait does not count twice while another thread waits.
         """
@@ -153,7 +154,7 @@ class RealRunner:
         return self._push(due_ns, job)
 
     def take_back(self, entry: _Entry) -> None:
-        """Cancel a scheduled job; does nothing if the job has run or was cancelled."""
+        """Cancel a scheduled job; do nothing if the job has run or was cancelled."""
         with self._lock:
             if entry.job is None:
                 return
@@ -194,8 +195,9 @@ class RealRunner:
             The last result of `done()`.
 
         Raises:
-            RuntimeError: The runner is closed, or was closed during the wait.
-            Exception: A job or `done` raised it during the wait.
+            RuntimeError: The runner is closed, was closed during the wait, or was created in another process
+                (`OtherProcessError`).
+            Exception: A job or `done` raised it during the wait, or a job raised it before, while no thread waited.
         """
         if self.on_loop:
             return self._run_loop(done, deadline_ns)
@@ -290,14 +292,14 @@ class RealRunner:
         try:
             self._bell.send(b"!")
         except BlockingIOError:
-            return  # a full pipe wakes the loop as well
+            return  # the socket is full of earlier wake-ups, which wake the loop as well
         except OSError:
             if not self._closing:
                 raise
 
     def _silence(self, _mask: int) -> None:
         with suppress(BlockingIOError):
-            self._alarm.recv(4096)  # the next poll reports what is left
+            self._alarm.recv(4096)  # the next poll reports octets that are left
 
     def _live(self) -> None:
         """Run the loop until `close`."""

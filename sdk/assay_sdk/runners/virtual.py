@@ -4,8 +4,8 @@ Jobs run in the order of their due times and then of their scheduling.  The runn
 machine's clock.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 
 A client or broker with a bug may schedule one job after another without an end.  In real time such a loop takes time,
-so waits reach their timeouts.  In virtual time it takes none, so the runner advances the clock after many jobs
-(`_BUSY`).
+so waits reach their timeouts.  In virtual time the loop takes no time, so the runner itself advances the clock after
+many jobs (`_BUSY`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EPOCH_2026_NS = 1_767_225_600_000_000_000
 _BUSY = 30_000
 """If this number of jobs has run at one moment, the runner assumes a loop without an end; thousands of messages need
 fewer jobs.  The clock then advances after every `_BUSY_TURN` jobs: first by a millisecond, then each time by twice as
-much as before."""
+much as before, up to `_LONGEST_BUSY_NS`."""
 _BUSY_TURN = 250
 _BUSY_NS = 1_000_000
 _LONGEST_BUSY_NS = 10_000_000_000
@@ -151,7 +151,7 @@ class VirtualRunner(JobHeap):
         return True
 
     def _count(self) -> None:
-        """Count a job; after `_BUSY` jobs at one moment, advance the clock, because the jobs are likely endless."""
+        """Count a job; after `_BUSY` jobs at one moment, advance the clock, because the jobs probably have no end."""
         self._at_once += 1
         if self._at_once >= _BUSY and self._at_once % _BUSY_TURN == 0:
             self._clock.advance_to(self._clock.monotonic_ns() + self._busy_ns)

@@ -1,1 +1,1 @@
-"""Deliveries: passing them to listeners, acknowledgement modes, and the limit for poison messages."""
+"""Deliveries of messages: feeds that pass them to listeners, acknowledgement modes, and limits for poison messages."""

@@ -1,4 +1,4 @@
-"""The feed of a batch listener: decides when a batch is due (BATCH:24-40).
+"""The feed of a batch listener, which decides when a batch is due (BATCH:24-40).
 
 A batch is due when it is full, or at its deadline.  The deadline is the arrival of the batch's first message plus the
 timeout; later messages do not move it (BT-05).  With a timeout of 0, the client drains the link: the broker sends the
@@ -58,7 +58,8 @@ class BatchFeed:
         while len(deliveries) < self._size and (delivery := self._consumer.take()) is not None:
             deliveries.append(delivery)
         if deliveries and len(deliveries) < self._size and not self._has_waited(deliveries[0]):
-            # Some messages have expired in the buffer, and the batch's deadline has not passed yet (BT-06).
+            # Some messages have expired in the buffer or were poison, and the deadline of the other messages has not
+            # passed yet (BT-06).
             self._consumer.put_back(deliveries)
             deliveries = []
         self._stop_timer()
@@ -71,7 +72,7 @@ class BatchFeed:
         return Handing(self._consumer, deliveries, batch, lambda: self._listener(deliveries))
 
     def reset(self) -> None:
-        """Stop the timer, because the buffer was emptied or the listener removed."""
+        """Stop the timer, because the buffer was emptied or the listener gets no more batches."""
         self._stop_timer()
         self._announced = False
 

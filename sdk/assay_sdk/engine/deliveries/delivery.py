@@ -15,7 +15,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Pausing, Protocol):
-    """The attributes and methods of a consumer that the code for settling its deliveries uses."""
+    """The attributes and methods of a consumer that the code for settling deliveries uses."""
 
     failures: FailurePause
     held: int
@@ -72,8 +72,8 @@ class EngineDelivery:
     def expired_here(self, wall_ns: int) -> bool:
         """Return whether the message has expired while it waited in the client (JMS 2.0, 7.8).
 
-        A message whose expiry had passed on arrival does not count.  The client delivers it, because the broker has
-        sent it and the two clocks may differ.
+        For a message that had expired before its arrival, return False.  The client delivers such a message, because
+        the broker has sent it, and the clocks of broker and client may differ.
 
         Args:
             wall_ns: Time of day now, in nanoseconds since the epoch.

@@ -13,7 +13,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Pausing(Protocol):
-    """The attributes and methods of a consumer that its pause after a failure uses."""
+    """The attributes and methods of a consumer that `FailurePause` uses."""
 
     @property
     def runner(self) -> Runner:
@@ -30,7 +30,7 @@ class Pausing(Protocol):
         ...
 
     def go_on(self) -> None:
-        """End one `pause`; the consumer continues when every pause has ended."""
+        """End one pause; the consumer continues when `go_on` was called as often as `pause`."""
         ...
 
 
@@ -46,7 +46,10 @@ class FailurePause:
         """Cancels the timer that ends the pause; None without a pause."""
 
     def failed(self, consumer: Pausing) -> None:
-        """Pause a consumer, because the listener raised or a poison message could not be moved."""
+        """Count a failure, and pause the consumer; the first failure in a row causes no pause.
+
+        A failure is an exception of the listener, or a poison message that could not be moved.
+        """
         self._in_a_row += 1
         span_ms = pause_ms(self._in_a_row)
         if span_ms and self._timer is None and consumer.state is Link.ATTACHED:
@@ -55,7 +58,7 @@ class FailurePause:
             self._timer = consumer.runner.call_at(due_ns, partial(self.end, consumer))
 
     def succeeded(self) -> None:
-        """Set the number of failures in a row to 0, because the listener has returned."""
+        """Set the number of failures in a row to 0, because the listener has returned or was removed."""
         self._in_a_row = 0
 
     def end(self, consumer: Pausing) -> None:
@@ -73,7 +76,7 @@ class FailurePause:
 
 
 def pause_ms(failures: int) -> int:
-    """Return the pause of a consumer after its listener raised.
+    """Return how long a consumer pauses after a failure.
 
     Args:
         failures: Number of failures in a row, at least 1.

@@ -1,4 +1,4 @@
-"""Feeds, which decide which messages a consumer's listener gets and when; and the feed of a message listener."""
+"""Feeds: a feed decides which messages a consumer's listener gets, and when."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Handing:
 
 
 class Buffering(Recipient, Protocol):
-    """The attributes and methods of a consumer that its feed uses."""
+    """The attributes and methods of a consumer that a feed uses."""
 
     buffer: deque[EngineDelivery]
 
@@ -61,7 +61,7 @@ class Feed(Protocol):
         ...
 
     def arrived(self) -> None:
-        """Announce a call of the listener if one is due, because a message was added to the buffer."""
+        """Handle a new message in the buffer: announce a call of the listener if one is due."""
         ...
 
     def take(self) -> Handing | None:
@@ -69,7 +69,7 @@ class Feed(Protocol):
         ...
 
     def reset(self) -> None:
-        """Forget timers and scheduled calls, because the buffer was emptied or the listener removed."""
+        """Forget timers and scheduled calls, because the buffer was emptied or the listener gets no more messages."""
         ...
 
 

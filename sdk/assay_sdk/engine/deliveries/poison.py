@@ -7,12 +7,14 @@ the same.  For brokers that do not send these attributes, the application can gi
 | limit | targets, in order | if no target accepts the message |
 |---|---|---|
 | ``max_delivery_count`` with ``on_poison`` | ``on_poison`` | kept |
-| ``max_delivery_count`` alone | none | rejected; the broker decides where it goes |
+| ``max_delivery_count`` alone | none | rejected; the broker decides where the message goes |
 | the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; discarded if non-persistent |
 
-A kept message stays on its queue.  The broker delivers it again and again, each time after a pause, and the client
-calls the exception listener each time (MQRC 2362).  The client first moves a message and then acknowledges it, so a
-failure between the two steps can duplicate the message, but not lose it.
+A kept message stays on its queue, and the broker delivers it again and again.  Each time, the client calls the
+exception listener (MQRC 2362).  From the second failure in a row on, it also pauses the consumer (`FailurePause`).
+
+The client first moves a message and then acknowledges it, so a failure between the two steps can duplicate the message,
+but not lose it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Callbacks:
         self._observe = observe
         self._complain = complain
         self._ready: deque[LightSubscription] = deque()
-        """One entry for each message that waits for a callback: its subscription, in the order of arrival."""
+        """The subscription of each message that waits for a callback, in the order of the messages' arrival."""
         self._scheduled = False
         self._thread: int | None = None
         """Identifier of the thread on which a callback runs; None if no callback is running."""

@@ -33,7 +33,7 @@ class LightClient:
     """The engine of an MQ Light client, with one connection at a time and one callback at a time.
 
     Args:
-        services: URLs, which the client tries in turn at each attempt.
+        services: URLs of the services; each time the client connects, it tries them in this order.
         make_connection: Returns a new connection to one of the URLs.
         runner: Runs the operations and the callbacks.
         observer: Called with each event.
@@ -67,10 +67,10 @@ class LightClient:
         self.subscriptions: dict[str, LightSubscription] = {}
         """The client's subscriptions, by their names at the broker.
 
-        After the loss of a connection, the client attaches them again on the next connection."""
+        After the loss of a connection, the client attaches its subscriptions again on the next connection."""
         self.on_trouble: ExceptionListener = _log
-        """Called with errors that no call can raise: an exception of a callback, or a subscription that the broker
-        ended."""
+        """Called with errors that no call can raise, such as an exception of a callback, or the end of a subscription
+        by the broker."""
         self._observer = observer
         self._id_prefix = id_prefix
         self._messages = 0
@@ -141,8 +141,8 @@ class LightClient:
             on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
 
         Raises:
-            RefusedError: The share's name is invalid, the client has this subscription already or is stopped, or the
-                broker refuses the call.
+            RefusedError: The name of the share or of the topic is invalid, the client has this subscription already or
+                is stopped, or the broker refuses the call.
         """
         check_subscription_name(terms.name)
         if terms.name in self.subscriptions:
@@ -236,8 +236,9 @@ class LightClient:
     def stop(self, caller: int) -> Operation[None]:
         """Close the connection, and do not reconnect; a subscription remains until its time to live is over.
 
-        Messages that the client has confirmed belong to the application.  Callbacks get them before the close, and
-        `receive` returns them after the close.
+        The application still gets the messages in the buffer that the broker will not deliver again: at-most-once
+        messages, and messages that the client has confirmed.  Callbacks get them before the close, and `receive`
+        returns them after the close.
 
         Args:
             caller: Identifier of the calling thread.
@@ -267,7 +268,7 @@ class LightClient:
         return self._deliveries
 
     def due(self, subscription: LightSubscription) -> None:
-        """Schedule a subscription's callback for one more message, or wake a receive call that waits for it."""
+        """Schedule a subscription's callback for one more message, or wake the receive calls of the client."""
         if subscription.on_delivery is None:
             self._wake()
         else:
@@ -333,7 +334,7 @@ class LightClient:
         return delivery
 
     def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
-        """Stop receiving, and pass the messages that the broker will not deliver again to the callbacks.
+        """Stop receiving; the callbacks still get the buffered messages that the broker will not deliver again.
 
         Args:
             subscriptions: Subscriptions that stop.

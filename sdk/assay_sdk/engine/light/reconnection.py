@@ -1,4 +1,4 @@
-"""Reconnection: an MQ Light client makes a new connection each time that it loses one, until it stops.
+"""Reconnection: after the loss of its connection, an MQ Light client makes a new connection, unless it has stopped.
 
 Each attempt has an `EngineConnection` of its own.  Before calls may use a new connection, the client attaches its
 subscriptions to it (`prepare`).
@@ -29,13 +29,13 @@ UNWANTED = frozenset({JmsErrorKind.SECURITY, JmsErrorKind.UNSUPPORTED})
 """Kinds of refusal after which the client does not try again, because the broker would also refuse the next attempt."""
 
 TAKEN = frozenset({JmsErrorKind.INVALID_CLIENT_ID})
-"""Kind with which the broker ends an open connection whose client id another client has taken over.  The client then
-stops.  If the broker refuses an *attempt* with this kind, the client tries again, because the broker may not have
-noticed yet that the client's earlier connection is lost."""
+"""The kind of refusal with which the broker ends an open connection after another client has taken over the client id.
+The client then stops.  If the broker refuses an *attempt* with this kind, the client tries again, because the broker
+may not have noticed yet that the client's earlier connection is lost."""
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """Waits between attempts to connect: they double up to a limit, and each is shortened at random.
+    """Waits between attempts to connect: each wait is twice as long as the last, up to a limit, and randomly shortened.
 
     The default waits are those of IBM's MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s
     and so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at
@@ -59,7 +59,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
         """Return the wait before the next attempt, in nanoseconds.
 
         Args:
-            failures: Number of failed attempts in a row.
+            failures: How many times in a row the client has tried all URLs without success.
             chance: Source of random numbers.
         """
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
@@ -108,7 +108,7 @@ class Reconnecting:
     """The connections of an MQ Light client, one after the other.
 
     Args:
-        services: URLs, which the client tries in turn at each attempt.
+        services: URLs of the services; each time the client connects, it tries them in this order.
         make_connection: Returns a new connection to one of the URLs.
         runner: Runs the operations.
         observer: Called with each event of each connection.

@@ -1,4 +1,4 @@
-"""Subscriptions of an MQ Light client, each with a link on the current connection and a buffer that outlives it."""
+"""Subscriptions of an MQ Light client: each has a buffer, which it keeps when it attaches on a new connection."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Host(Protocol):
         ...
 
     def due(self, subscription: LightSubscription) -> None:
-        """Schedule a subscription's callback for one more message, or wake a receive call that waits for it."""
+        """Schedule a subscription's callback for one more message, or wake the receive calls of the client."""
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
@@ -142,7 +142,8 @@ class LightSubscription:
     def attach(self, attempt: ConnectionAttempt) -> Operation[None]:
         """Attach the subscription on a new connection.
 
-        The broker redelivers the messages that the client did not confirm on an earlier connection.
+        If the subscription has outlived an earlier connection, the broker redelivers the messages that the client did
+        not confirm on that connection.
 
         Raises:
             RefusedError: The broker refuses the subscription, or the connection is lost.
@@ -248,12 +249,12 @@ class LightSubscription:
             self.buffer.appendleft(delivery)
 
     def check(self) -> None:
-        """Handle the loss of the client's connection, if this subscription was attached on it."""
+        """If the connection on which this subscription is attached has ended, forget the connection (`lose`)."""
         if self._attempt is not None and not self._attempt.alive:
             self.lose()
 
     def lose(self) -> None:
-        """Handle the loss of this subscription's connection.
+        """Forget the connection, because the connection or the subscription's link on it has ended.
 
         Messages that are confirmed, or need no confirmation, stay in the buffer.  The subscription drops unconfirmed
         messages, because the broker delivers them again.

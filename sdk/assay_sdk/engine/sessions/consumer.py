@@ -57,7 +57,7 @@ class EngineConsumer:
         self._batches = 0
         self._ended: Refused | None = None
         self.leaving: Pending[Done] | None = None
-        """The broker's answer to the detach of the link; None before the detach."""
+        """The pending answer to the command that closes the link; None before this command."""
         self.poison = NO_LIMIT
         """The delivery limit for poison messages, and the targets to which they are moved."""
         self.failures = FailurePause()
@@ -107,7 +107,8 @@ class EngineConsumer:
             during the wait.
 
         Raises:
-            RefusedError: The consumer has a listener (BT-03), is closed or lost, or waits in another receive call.
+            RefusedError: The consumer has a listener (BT-03), is closed or lost, or waits in another receive call, or
+                the session is in XA mode and in no branch.
             Exception: `read` raised it.
         """
         if self._aside and not self.closed:
@@ -255,7 +256,7 @@ class EngineConsumer:
         self._paused += 1
 
     def go_on(self) -> None:
-        """End one `pause`; the consumer continues when every pause has ended."""
+        """End one pause; the consumer continues when `go_on` was called as often as `pause`."""
         self._paused -= 1
         self.resume()
 
@@ -280,7 +281,7 @@ class EngineConsumer:
             self._grant(window - ahead)
 
     def let_go(self) -> None:
-        """Count one delivered message as settled; after a closed consumer's last message, detach the link."""
+        """Count one delivered message as settled; if it was the last one of a closed consumer, detach the link."""
         self.held -= 1
         if self.held == 0 and self._link.take(LinkEvent.SETTLED) is Act.GO:
             self._detach()

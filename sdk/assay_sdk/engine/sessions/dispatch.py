@@ -1,4 +1,4 @@
-"""The dispatcher: calls the listeners of a session one at a time (JMS 2.0, 6.2.4)."""
+"""The dispatcher, which calls the listeners of a session one at a time (JMS 2.0, 6.2.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.time import StalledError
 
 
 class Dispatcher:
-    """An object that calls the listeners of one session; each call is a separate job.
+    """The object that calls the listeners of one session; each call is a separate job.
 
     Args:
         session: Session of the listeners.
@@ -57,7 +57,7 @@ class Dispatcher:
         """Refuse a close that a listener of this session calls: the listener would wait for itself (JMS 2.0, 6.2.15).
 
         Args:
-            what: The object that is to be closed, as the refusal names it: "the session".
+            what: Words of the refusal for the object to close, such as "the session".
             caller: Identifier of the calling thread.
 
         Raises:

@@ -69,8 +69,8 @@ class EngineProducer:
         """Set the delivery delay of later sends, in milliseconds (JMS 2.0, 7.9, DD-01).
 
         Raises:
-            RefusedError: The delay is longer than the time to live (DD-13), or the broker does not support a delivery
-                delay (DD-10).  The setting keeps its earlier value (DD-15).
+            RefusedError: The producer is closed or lost, the delay is longer than the time to live (DD-13), or the
+                connection does not support a delivery delay (DD-10).  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, delay_ms=delay_ms), Moment.SET_DELAY)
 
@@ -78,8 +78,8 @@ class EngineProducer:
         """Set the time to live of later sends, in milliseconds; 0 for no expiry (JMS 2.0, 7.8).
 
         Raises:
-            RefusedError: The time to live is shorter than the delivery delay (DD-12), or the connection does not
-                support a time to live.  The setting keeps its earlier value (DD-15).
+            RefusedError: The producer is closed or lost, the time to live is shorter than the delivery delay (DD-12),
+                or the connection does not support a time to live.  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, ttl_ms=ttl_ms), Moment.SET_TTL)
 
@@ -87,7 +87,7 @@ class EngineProducer:
         """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            RefusedError: The mode is invalid, or the connection does not support it.
+            RefusedError: The producer is closed or lost, the mode is invalid, or the connection does not support it.
         """
         yield from self._set(msgspec.structs.replace(self.settings, mode=_mode(mode)), None)
 
@@ -95,7 +95,8 @@ class EngineProducer:
         """Set the priority of later sends.
 
         Raises:
-            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the connection does not support it.
+            RefusedError: The producer is closed or lost, the priority is neither 0 to 9 nor `AS_DESTINATION`, or the
+                connection does not support priorities.
         """
         check_priority(priority)
         yield from self._set(msgspec.structs.replace(self.settings, priority=priority), None)

@@ -1,4 +1,4 @@
-"""The requests of a session without a producer or consumer: browse, unsubscribe, temporary destinations, cancel."""
+"""The requests that need no producer or consumer: browse, unsubscribe, temporary destinations, cancel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def unsubscribe(session: SessionPort, name: str, *, shared: bool) -> Operation[N
 
     Raises:
         RefusedError: The session is closed or lost, the name is invalid, the subscription does not exist or has a
-            consumer, or it is unshared and the connection has no client id.
+            consumer, the subscription is unshared and the connection has no client id, or the connection lacks durable
+            subscriptions.
     """
     session.use()
     check_subscription_name(name)
@@ -87,7 +88,7 @@ def cancel(session: SessionPort, message_id: str) -> Operation[bool]:
 
     Args:
         session: Session that cancels the message.
-        message_id: Id of the message, which its send returned on this or another connection.
+        message_id: The id that the send of the message returned, on this or another connection.
 
     Returns:
         True if the broker has cancelled the message; False if the message is not staged, or its send is not
@@ -109,9 +110,9 @@ def cancel(session: SessionPort, message_id: str) -> Operation[bool]:
 
 
 def _refuse_own_subscription(session: SessionPort, name: str) -> None:
-    """Refuse to remove a subscription that this connection consumes (JMS 2.0, 8.3.6).
+    """Refuse to remove a subscription that has a consumer on this connection (JMS 2.0, 8.3.6).
 
-    The client checks this, because over AMQP the request would use the name of the attached link.
+    The client itself refuses, because over AMQP the request would use the name of the consumer's link.
     """
     for source in session.connection.sources():
         if source.name == name and source.durability is Durability.DURABLE:

@@ -61,7 +61,7 @@ class EngineSession:
         self._unsettled: dict[EngineDelivery, None] = {}
         """Messages that were delivered to the application and are not settled, in the order of their delivery."""
         self._giving_back = False
-        """Whether messages are about to go back to the broker; a dups-ok session must not accept them meanwhile."""
+        """Whether the session is giving messages back; meanwhile, a dups-ok session must not accept any."""
 
     @property
     def state(self) -> Life:
@@ -101,8 +101,9 @@ class EngineSession:
         """Create a consumer; the broker sends no message before a receive call, or before a listener is set.
 
         Raises:
-            RefusedError: The session is closed or lost, the selector or the subscription's name is invalid, the
-                connection lacks a client id (PD-17) or a capability, or the broker refuses the call.
+            RefusedError: The session is closed or lost, the selector or the subscription's name is invalid, poison
+                messages would go to the consumer's own queue, the connection lacks a client id (PD-17) or a capability,
+                or the broker refuses the call.
         """
         self.use()
         check_selector(source.selector)
@@ -140,7 +141,9 @@ class EngineSession:
     # -- operations: settling --------------------------------------------------------------------------------------
 
     def acknowledge(self) -> Operation[None]:
-        """Accept all messages that the session has delivered (JMS 2.0, 8.7, BT-11); only in mode `AckMode.CLIENT`.
+        """Accept all messages that the session has delivered (JMS 2.0, 8.7, BT-11).
+
+        In modes other than `AckMode.CLIENT`, do nothing.
 
         Raises:
             RefusedError: The session is closed or lost.
@@ -153,7 +156,7 @@ class EngineSession:
         """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 2.0, 6.2.11).
 
         Raises:
-            RefusedError: The session is transacted, closed or lost.
+            RefusedError: The session is transacted or in XA mode, or is closed or lost.
         """
         self.use()
         if not self.behaviour.recovers:
@@ -255,7 +258,7 @@ class EngineSession:
         )
 
     def resume(self) -> None:
-        """Grant credit to listeners and deliver buffered messages, after the connection has started."""
+        """Grant credit and deliver buffered messages, after the start of the connection or of work in a branch."""
         for consumer in tuple(self.consumers.values()):
             consumer.resume()
         self.dispatcher.schedule()

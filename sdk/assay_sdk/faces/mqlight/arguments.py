@@ -97,10 +97,10 @@ def credit_of(caller: Caller, credit: object) -> int:
 def share_of(caller: Caller, share: object) -> str:
     """Check the name of a share and return it.
 
-    In the subscription's name a colon follows the share, so the share contains no colon.
+    A colon separates the share from the pattern in the subscription's name, so the share contains no colon.
 
     Raises:
-        JmsError: The name is empty or contains a colon.
+        JmsError: The name is not text, is empty, or contains a colon.
     """
     if isinstance(share, str) and share and ":" not in share:
         return share
@@ -133,7 +133,7 @@ def topic_of(caller: Caller, name: str) -> Address:
 
 
 def body_of(caller: Caller, topic: str, data: object) -> Message:
-    """Make the message for a send: text and bytes become the body unchanged, other values as JSON.
+    """Make the message for a send: text and bytes become the body unchanged, and other values become JSON text.
 
     Args:
         caller: The caller with the face's error classes.

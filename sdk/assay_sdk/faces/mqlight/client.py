@@ -63,7 +63,7 @@ the same default."""
 
 StateListener = Callable[[str, MessagingError | None], None]
 """Called with each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``), and with the error
-that caused this state; the error is None if no error caused it."""
+that caused the state; None if no error did."""
 
 ErrorListener = Callable[[MessagingError], None]
 
@@ -154,7 +154,7 @@ class Client(Closing):
           delivers unconfirmed messages again.
 
         Args:
-            pattern: A topic; a level ``+`` matches one level, ``#`` any number of levels.
+            pattern: A topic, or a pattern of topics: ``+`` matches one level of a topic, ``#`` any number of levels.
             share: Name of a share: clients with any id share its messages.  None for a subscription of this client.
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client itself confirms messages; without effect for at-most-once messages.
@@ -208,8 +208,8 @@ class Client(Closing):
     def close(self) -> None:
         """Close the connection, and do not reconnect; a subscription remains until its time to live is over.
 
-        Before the close, callbacks get the remaining messages that the client has confirmed, because the service does
-        not deliver these messages again.
+        Before the close, callbacks get the messages that the client still has and that the service will not deliver
+        again: at-most-once messages, and messages that the client has confirmed.
         """
         self._caller(self._engine.stop(threading.get_ident()))
 
@@ -236,12 +236,13 @@ def connect_mqlight(
     Args:
         service: A URL, or several that the client tries in turn.
         client_id: Client id, of at most 256 letters, digits and ``%/._``; None generates one.
-        on_state_changed: Called with each new state and the error that caused it, or None.
-        on_error: Called with errors that no call can raise: an exception of a callback, or a subscription that the
-            service ended.
+        on_state_changed: Called with each new state and with the error that caused the state; None if no error did.
+        on_error: Called with errors that no call can raise, such as an exception of a callback, or the end of a
+            subscription by the service.
         backoff: How long to wait between attempts to connect; None for 1 s, then twice as long each time up to a
             minute.
-        chance: Random numbers for waits and generated ids; None for random numbers of the operating system.
+        chance: Random numbers for the waits and for a generated client id; None for random numbers of the operating
+            system.
         keywords: Options of the connection (`assay_sdk.faces.caller.ConnectKeywords`): ``login``, ``ca_file``,
             ``runner``, ``driver``, ``observer``, ``trace``, ``recording``, ``id_prefix``.
 

@@ -60,7 +60,7 @@ class Delivery:
 
     @property
     def number(self) -> int:
-        """Number of the delivery within the client; an observer's events name the delivery by this number."""
+        """Number of the delivery within the client; the events for observers identify the delivery by this number."""
         return self._engine.number
 
     @property
@@ -99,7 +99,8 @@ class Delivery:
         """Confirm this message only (QS-14); a second call does nothing.
 
         Raises:
-            StaleDeliveryError: The message came over an earlier connection; confirm it when it is delivered again.
+            StaleDeliveryError: The message came over a connection or a subscription that has ended; confirm the message
+                when it is delivered again.
             ConnectionLostError: The connection was lost before the broker answered; the message may be delivered again.
             IllegalStateError: The subscription has the quality of service at most once, or `auto_confirm`.
         """
@@ -132,7 +133,7 @@ class Subscription:
 
     @property
     def number(self) -> int:
-        """Number of the subscription within the client; an observer's events name the subscription by this number."""
+        """Number of the subscription within the client, which identifies it in the events for observers."""
         return self._engine.number
 
     @property
@@ -217,7 +218,10 @@ class Subscription:
 
 
 def callback_for(caller: Caller, on_message: Callable[[Delivery], None] | None) -> OnDelivery | None:
-    """Return a function that the engine calls with its delivery, and that calls the application's callback.
+    """Return the function that calls the application's callback with a `Delivery` for the engine's delivery.
+
+    Returns:
+        The function for the engine; None without a callback.
 
     Raises:
         MessagingError: The callback is not callable, or is a coroutine function.

@@ -275,7 +275,7 @@ class Context(SessionBase, Closing):
         return self._started(topic, engine)
 
     def start(self) -> None:
-        """Start delivering messages; needed only when `auto_start` is False.
+        """Start delivering messages; needed only when `auto_start` is False, or after `stop`.
 
         Raises:
             MessagingRuntimeError: The connection is closed or lost.
@@ -295,7 +295,8 @@ class Context(SessionBase, Closing):
     def set_exception_listener(self, listener: Callable[[MessagingRuntimeError], None] | None) -> None:
         """Set the listener for errors that no call of the application can raise; None removes it.
 
-        Such errors are a lost connection and an exception of a message listener.
+        Examples of such errors are a lost connection, a consumer that the broker has closed, and an exception of a
+        message listener.
 
         Raises:
             MessagingRuntimeError: The listener is not a plain function.
@@ -312,9 +313,9 @@ class Context(SessionBase, Closing):
         self._caller(self._closing(threading.get_ident()))
 
     def _closing(self, caller: int) -> Operation[None]:
-        """Close the session and then, for the last context, the connection.
+        """Close the session and, if this is the last context of the connection, the connection.
 
-        Both closes are one operation, because an interrupt between two operations would leave the connection open.
+        Both closes are one operation.  With two operations, an interrupt between them would leave the connection open.
         """
         is_last = not self._closed and self._shared.has_one_context
         yield from self._engine.close(caller, awaited=not is_last)
@@ -333,7 +334,7 @@ class Context(SessionBase, Closing):
 
 
 class XaContext(Context):
-    """A context for XA transactions; sends and receives only within a branch (JMS 2.0, 11.2)."""
+    """A context for XA transactions, which sends and receives only within a branch (JMS 2.0, 11.2)."""
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, shared, engine, mode)

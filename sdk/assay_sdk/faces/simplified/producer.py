@@ -1,4 +1,4 @@
-"""The simplified face's producer, whose settings can be chained."""
+"""The simplified face's producer, whose methods for settings can be chained."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Producer(ProducerBase[T]):
-    """A producer for one destination; without a destination, each send must name one.
+    """A producer for one destination, or for destinations that each send names.
 
     Its settings are properties (``producer.priority = 7``), and also methods that can be chained
     (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).
@@ -34,8 +34,8 @@ class Producer(ProducerBase[T]):
         """Set the time to live of later sends; 0 for no expiry.
 
         Raises:
-            MessagingRuntimeError: The time to live is shorter than the delivery delay (DD-12) or not a valid duration.
-                The setting keeps its earlier value (DD-15).
+            MessagingRuntimeError: The time to live is shorter than the delivery delay (DD-12) or not a valid duration,
+                or the driver or the broker has no time to live.  The setting keeps its earlier value (DD-15).
         """
         self.time_to_live = ttl
         return self

@@ -4,11 +4,11 @@ NULL and UNKNOWN are both None, so a condition returns True, False or None (Jaka
 specification leaves a choice, this module decides:
 
 * Integers are longs and overflow as in Java.  An integer that is combined with a double is first converted to a double.
-* An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
-* In arithmetic, a value that is not a number is NULL.
+* An integer divided by zero is NULL.  A double divided by zero is infinite or NaN, as in Java.
+* In arithmetic, a string or a boolean counts as NULL.
 * A comparison of values of different types is false with every operator, even with ``<>`` (Jakarta Messaging 3.1,
-  3.8.1.1).  Constructs that are defined by comparisons, or that apply to strings only, are then false, too: BETWEEN and
-  NOT BETWEEN with numbers if the value is a string; IN, NOT IN, LIKE and NOT LIKE if the value is a number.
+  3.8.1.1).  BETWEEN and NOT BETWEEN, which are defined by comparisons, are then false, too.
+* IN, NOT IN, LIKE and NOT LIKE, which apply to strings only, are false if the value is a number or a boolean.
 * Where a condition is required, a value that is not a boolean is false.
 """
 
@@ -86,7 +86,9 @@ def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construc
 
 
 def _truth(node: nodes.Node, read: Read) -> Condition:
-    """Return the function that evaluates a node as a condition; a name or literal must have a boolean value.
+    """Return the function that evaluates a node as a condition.
+
+    If the node is a name or literal, the condition is true for the value TRUE, unknown for NULL, and otherwise false.
 
     Args:
         node: The node.
@@ -143,8 +145,8 @@ def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Co
     """Return the condition that compares a value with a constant.
 
     The condition is faster than `_related`, because the type of the constant is tested only once (`bench/selector.py`).
-    The parser accepts strings and booleans only with = and <>, so the comparison functions for numbers are right for
-    them, too.
+    The parser accepts strings and booleans only with = and <>, for which the comparison functions for numbers give the
+    right result, too.
     """
     kind = type(constant)
     related = _RELATIONS[relation]
@@ -176,7 +178,7 @@ def _related(relation: Relation, left: Property, right: Property) -> Truth:
 
 
 def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
-    """Return the condition of BETWEEN: the two comparisons with which the specification defines it."""
+    """Return the condition of BETWEEN, which the specification defines by two comparisons."""
     below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
     decisive = negated
 
@@ -194,7 +196,7 @@ def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
 
 
 def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
-    """Return the condition of IN or LIKE: a test for strings, unknown for NULL, false for other values.
+    """Return the condition of IN or LIKE, which tests strings, is unknown for NULL, and is false for other values.
 
     Args:
         name: Name of the header field or property.
@@ -213,10 +215,10 @@ def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Cond
 
 
 def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
-    """Return the function that tests a text for a LIKE pattern, by a regular expression.
+    """Return the function that tests whether a text matches a LIKE pattern, by a regular expression.
 
-    Each part between two % matches only at its first position (an atomic group).  The time is then proportional to the
-    length of the text times the length of the pattern, and not exponential.
+    Each part between two % matches only at its first position in the rest of the text (an atomic group).  The time is
+    then at most proportional to the length of the text times the length of the pattern, and not exponential.
 
     Args:
         pattern: The pattern.

@@ -1,6 +1,6 @@
-"""Numeric and string literals of selectors; numbers are written as in Java (Jakarta Messaging 3.1, 3.8.1.1).
+"""Numeric and string literals of selectors; numbers have the form of Java's (Jakarta Messaging 3.1, 3.8.1.1).
 
-The form of numbers is defined in the Java Language Specification, 3.10.1 and 3.10.2.  Integer literals are longs, with
+The Java Language Specification defines this form in 3.10.1 and 3.10.2.  Integer literals are longs, with
 or without the suffix ``L``, because Jakarta Messaging speaks of "the range of long".
 """
 
@@ -24,7 +24,7 @@ _RADIX = {"0x": 16, "0b": 2}
 
 
 class LiteralError(ValueError):
-    """The error for a number that Java refuses; the text names the fault, as a clause."""
+    """The error for a number that Java refuses; the error's text names the fault, as a clause."""
 
 
 def number(text: str, *, negative: bool = False) -> int | float:
@@ -32,13 +32,15 @@ def number(text: str, *, negative: bool = False) -> int | float:
 
     Args:
         text: The literal, without a sign.
-        negative: Whether a minus directly precedes the literal; the result is then negative, and may be `LONG_MIN`.
+        negative: Whether a minus directly precedes the literal.  The result is then the negated value, and a decimal
+            integer may be `LONG_MIN`.
 
     Returns:
         An int within the range of a long, or a float.
 
     Raises:
-        LiteralError: A digit does not exist in the radix, an underscore is misplaced, or the value is out of range.
+        LiteralError: A digit does not exist in the radix or is missing, an underscore is misplaced, or the value is out
+            of range.
     """
     prefix = text[:2].lower()
     if _STRAY_UNDERSCORE[prefix == "0x"].search(text[2:] if prefix in _RADIX else text):
@@ -95,7 +97,7 @@ def _finite(text: str, value: float) -> float:
     """Return the value of a floating-point literal; round it to single precision for the suffix ``f``.
 
     Raises:
-        LiteralError: The value rounds to infinity, or rounds to zero but is not zero; Java refuses both.
+        LiteralError: The value rounds to infinity, or the value is not zero but rounds to zero; Java refuses both.
     """
     if text[-1] in "fF":
         try:

@@ -1,7 +1,7 @@
 """The parser of selectors: the callbacks of the grammar, and the texts of its errors.
 
-The parser is LALR with a stack of its own, so no text can exhaust Python's stack.  The depth of the tree is checked
-before code recurses into the tree.
+The parser is LALR with a stack of its own, so no text can exhaust Python's stack.  `parse` checks the depth of the tree
+before other code recurses into the tree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WORDS = {
 
 
 class _Kind(StrEnum):
-    """The type of an expression, as far as the parser can tell without a message; error messages contain the values."""
+    """The type of an expression, as far as it is known without a JMS message; texts of errors contain the values."""
 
     NUMBER = "a number"
     STRING = "a string"
@@ -120,7 +120,7 @@ def _parser() -> Callable[[str], _Part]:
 
 
 def _named(token: Token) -> Token:
-    """Return a name's token; a reserved word gets its own type, and other names are checked by Java's rules."""
+    """Return the token of a name, checked by Java's rules; the token of a reserved word gets the word as its type."""
     if token.isascii():
         word = token.upper()
         return token.update(type=word) if word in RESERVED else token
@@ -271,7 +271,7 @@ class _Builder(Transformer[Token, _Part]):
         return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
 
     def minus(self, children: tuple[Token, _Part]) -> _Part:
-        """Make the subtree of a minus; if the operand is a numeric literal, make the leaf of the negated number."""
+        """Make the subtree of a minus sign; if the operand is a number, make the leaf of the negated number."""
         sign, part = children
         of = part.node.value if isinstance(part.node, nodes.Literal) else None
         if isinstance(of, int | float) and not isinstance(of, bool):
@@ -294,7 +294,7 @@ class _Builder(Transformer[Token, _Part]):
         return _leaf(_number(children[0], negative=False), _Kind.NUMBER, children[0])
 
     def negative_number(self, children: tuple[Token, Token]) -> _Part:
-        """Make the leaf of a numeric literal with a minus."""
+        """Make the leaf of a numeric literal with a minus sign."""
         return _leaf(_number(children[1], negative=True), _Kind.NUMBER, children[0])
 
     def string(self, children: tuple[Token]) -> _Part:
@@ -310,7 +310,10 @@ class _Builder(Transformer[Token, _Part]):
         return _leaf(nodes.Literal(value=False), _Kind.TRUTH, children[0])
 
     def identifier(self, children: tuple[Token]) -> _Part:
-        """Make the leaf of a name; with the prefix JMS, only names in Jakarta Messaging 3.1, 3.8.1.1 are valid."""
+        """Make the leaf of a name.
+
+        Of the names that begin with JMS, only those of Jakarta Messaging 3.1, 3.8.1.1, are valid.
+        """
         (token,) = children
         name = str(token)
         if name.startswith("JMS") and name not in HEADERS and not name.startswith(("JMSX", "JMS_")):
@@ -349,7 +352,11 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
 
 
 def _expected(terminals: frozenset[str]) -> tuple[str, ...]:
-    """Return words for terminals; if they include all terminals that can begin a value, return "a value" instead."""
+    """Return the words of an error for the valid terminals.
+
+    Where a value may stand, the words are "a value" alone, or "a value" and "a condition" if a condition may stand
+    there, too.
+    """
     if terminals >= _VALUE:
         return ("a value", "a condition") if "NOT" in terminals else ("a value",)
     return tuple(_WORDS.get(terminal, terminal) for terminal in sorted(terminals))
