@@ -18,7 +18,7 @@ from assay_sdk.time import Clock
 from assay_steps.cast.actors import Consumer
 
 EARLY_MS = 2_000
-"""The milliseconds by which consumers attach before their slice begins, so that they subscribe before its messages."""
+"""Consumers attach this many milliseconds before their slice, so that they subscribe before its first message."""
 QUIET_MS = 4_500
 """A consumer ends after it has received nothing for this time, in milliseconds.
 
@@ -216,10 +216,10 @@ class SliceConsumer:
             self._connection.leave()
 
     def end(self) -> None:
-        """End the consumer, which does not return, and remove its durable subscription.
+        """End the consumer for good, and remove its durable subscription if it is not shared.
 
-        The removal comes after all evidence about the subscription.  The journal does not record it, because the judge
-        does not examine the missing messages of a subscription that a client has tried to delete.  A shared
+        The consumer has received all its messages before the removal.  The journal does not record the removal, because
+        the judge looks for no missing messages of a subscription that a client has tried to delete.  A shared
         subscription stays, because another consumer may still use it.
         """
         workload = self._workload
