@@ -141,7 +141,7 @@ def ending(arguments: Sequence[str]) -> Exit:
 
 
 def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
-    """Run the command and return its exit code.
+    """Run the command and return its exit code; an exception that shows a bug of the kit is not caught.
 
     Args:
         loaded: The command, from `load`.

@@ -97,7 +97,7 @@ def _began(run: RunEvidence) -> int:
 
 
 def of_absent(absent: Sequence[Absence]) -> Exit:
-    """Return the exit code for absent backends: "as expected" if the user named none of them, only `--backend all`."""
+    """Return the exit code for absent backends: "as expected" if only `all` chose them, else "inconclusive"."""
     as_asked = all(one.state is AbsenceState.LEFT_OUT for one in absent)
     return Exit.AS_EXPECTED if as_asked else Exit.INCONCLUSIVE
 

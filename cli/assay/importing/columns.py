@@ -94,7 +94,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A row of a log; the fields are the columns.
 
     Times are nanoseconds since the epoch, and durations are milliseconds.  `destination` begins with ``queue://`` or
-    ``topic://``.  A value that the log does not have is None.
+    ``topic://``.  A column that the row does not have keeps its default: None, an empty text or False.
     """
 
     event: Kind

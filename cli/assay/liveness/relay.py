@@ -36,7 +36,7 @@ class Breaker(Protocol):
 
 
 class Faithful:
-    """A relay without a defect."""
+    """The breaker of a relay without a defect."""
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         """Return the octets unchanged; in the phase `silent`, hold the server's octets back."""
