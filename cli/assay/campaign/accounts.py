@@ -147,7 +147,7 @@ class Accounts:
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """Return the share (0 to 1) of the time from a send's answer to its due time in which a receiver waited.
+        """Return the share (0 to 1) of the time between a send's answer and the due time in which a receiver waited.
 
         The share is 0 if the send has no answer, or if the delay was over before the answer.
         """

@@ -285,7 +285,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """Write the claim that the broker starts after a kill; this claim fails, because the broker did not start."""
+        """Write the claim that the broker starts after a kill; the claim fails, because the broker's process failed."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"

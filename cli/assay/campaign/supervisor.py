@@ -123,7 +123,7 @@ class Supervisor:
         """Shut the process down normally.
 
         Raises:
-            BrokerDownError: The process does not end.
+            BrokerDownError: The process reported an error, ended by itself, or did not stop within `STOP_LIMIT_S`.
         """
         process = self.process
         self.control.send(STOP)

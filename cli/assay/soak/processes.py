@@ -101,7 +101,7 @@ class ClientProcesses:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
-        """Wait for reports, at most this number of seconds; store the reports that come first, and return.
+        """Wait for reports, for at most this number of seconds; store the first ones that come, and return.
 
         Raises:
             ClientDownError: A client has failed, or has ended by itself.

@@ -42,7 +42,7 @@ E = TypeVar("E", bound=Event)
 
 NS_PER_MS = 1_000_000
 LEAD_MS = EARLY_MS + 500
-"""The time between the last client's readiness and the begin of the load, in milliseconds."""
+"""The time from the readiness of the last client to the start of the load, in milliseconds."""
 LISTEN_S = 0.1
 UNREACHABLE_MS = 10_000
 """If a client cannot connect for this many milliseconds and no fault explains it, the soak ends as `How.LOST`."""
@@ -240,7 +240,7 @@ class Soak:
         return ClientDownError(f"These clients did not end: {names}.")
 
     def _finish(self, how: How, why: str) -> Ending:
-        """Stop the clients, and close the journal; a second Ctrl-C kills the clients that have not ended."""
+        """Stop the clients, and close the journal; Ctrl-C during the stop kills the clients that have not ended."""
         try:
             cut_off = self._clients.stop()
         except KeyboardInterrupt:

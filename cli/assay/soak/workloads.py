@@ -54,7 +54,7 @@ class Reading(StrEnum):
     ENDED = "ended"
     """A batch listener; its client acknowledges, commits or rolls back outside of the callbacks."""
     STORED = "stored"
-    """A listener that subscribes before the slice, leaves at the slice's begin, and returns after the slice."""
+    """A listener that subscribes before the slice, leaves when the slice begins, and returns after the slice."""
 
 
 class Reader(Struct, frozen=True, kw_only=True):
