@@ -47,7 +47,7 @@ _PLACES = {
     "receive": "messages.receive",
     "send": "messages.send",
 }
-"""The module of each subcommand whose module has another name or place; the function in it has the module's name."""
+"""The subcommands whose function is in another module, with this module; the function has the module's name."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""

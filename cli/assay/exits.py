@@ -1,4 +1,4 @@
-"""The exit codes of all subcommands, and the errors that lead to them.
+"""The exit codes of all subcommands, and the common errors that lead to them.
 
 ::
 

@@ -92,7 +92,7 @@ def judged(folder: Path) -> RunEvidence:
 
 
 def _began(run: RunEvidence) -> int:
-    """Return the time of the run's begin, for the order of the columns; 0 if no journal has it."""
+    """Return the time at which the run began, for the order of the columns; 0 if no journal has this time."""
     return run.begin.wall_ns if run.begin else 0
 
 

@@ -35,7 +35,7 @@ class Type(Enum):
 
 
 class Column(Struct, frozen=True):
-    """A column.
+    """The type of a column, and the kinds of rows that have it.
 
     Args:
         type: The type of the values.

@@ -50,7 +50,11 @@ class SdkSubject:
         self._context: Context | None = None
 
     def connect(self, port: int) -> None:
-        """Connect with the SDK."""
+        """Connect to a port of the loopback interface with the SDK.
+
+        Raises:
+            MessagingRuntimeError: The broker cannot be reached, or refuses the connection.
+        """
         self._context = connect(f"stomp://127.0.0.1:{port}", login=self._target.login, driver=self._driver)
         self._context.set_exception_listener(lambda _: None)  # the relay's record says that the connection was lost
 
