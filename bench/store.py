@@ -239,7 +239,7 @@ def stored(number: int, one: Message) -> MessageStored:
 
 
 def roomy() -> Settings:
-    """Return the settings of a queue manager with an unlimited queue."""
+    """Return the settings of a queue manager with a queue for 999,999,999 messages."""
     given = default_settings("ASSAY")
     queue = Definition(Kind.QLOCAL, QUEUE.name, defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999})
     return replace(given, objects=(*given.fresh_objects(), queue))

@@ -25,7 +25,7 @@ from brokers.lines import connection
 
 CONTEXT = multiprocessing.get_context("spawn")
 BATCH: Final = 128
-"""The number of messages that a client writes at once."""
+"""The largest number of messages that a client writes at once."""
 
 READY_S: Final = 60.0
 END_S: Final = 30.0
