@@ -65,7 +65,7 @@ class Soak:
         pair: The backend, not started yet, and the defect.
         request: The request that names the backend and the defect.
         out: The folder of evidence, with an empty folder for journals.
-        told: Called about ten times a second with the state.
+        told: Called with the state after each report of a client, and at least about ten times a second.
     """
 
     def __init__(
