@@ -5,9 +5,9 @@ Run with the SDK on Python's path: ``python bench/broker.py [LOAD...] [--rounds 
 Loads: ceiling durable durable8 once stomp stomp-auto confirm connect memory idle overload.  Without a load, the program
 runs all of them.  Brokers: this one, RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain
 broker on proton's `Container`.  The output names the brokers that this machine lacks; the tables leave them out.  All
-brokers listen on 127.0.0.1.  Under most loads they run at the same time, and each round loads them one after the other,
-in a new order.  Under memory, idle and overload, each broker runs alone.  The clients are in `brokers.clients`;
-`ceiling` measures the speed of the clients alone.
+brokers listen on 127.0.0.1.  Under most loads they run at the same time, and each round loads them one after the other
+and begins with another broker.  Under memory, idle and overload, each broker runs alone.  The clients are in
+`brokers.clients`; `ceiling` measures the speed of the clients alone.
 
 Only the ratios of one run are comparable between machines.  Processor time varies less than rates when other programs
 use the machine.
@@ -157,7 +157,10 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
 
 
 def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
-    """Measure one round; add its figures or its error to the result, so that an error does not end the rounds."""
+    """Measure one round, and add its figures (if the round counts) or its error to the result.
+
+    So an error does not end the rounds.
+    """
     try:
         figures = load.measure(one, number, settings)
     except (WireError, LaunchError, OSError) as error:

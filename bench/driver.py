@@ -150,7 +150,7 @@ CLIENTS: Final[dict[str, Callable[[int, str, str, float], Figure]]] = {"stomp.py
 
 @contextmanager
 def broker(queues: Iterable[str]) -> Iterator[int]:
-    """Run a server whose queues have no limit of messages during the block, and provide its STOMP port."""
+    """Run a server during the block, with queues for 999,999,999 messages each, and provide its STOMP port."""
     port, amqp = free_port(), free_port()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)

@@ -61,7 +61,7 @@ def write_round(folder: Path, name: str, events: int, parts: PartLimits | None) 
 
 
 def dump_round(folder: Path, name: str, events: int) -> float:
-    """Write the same fields with the standard library's `json`; return the microseconds of processor time a line."""
+    """Write the same fields with the standard library's `json`; return the microseconds of processor time per line."""
     with JournalWriter(folder / f"{name}.jsonl", run="bench", writer=name) as journal:
         journal.write(Begin, AT, backend="b", client="c", ours=(), environment={}, catalogue_hash="0", seed=1)
         fields = msgspec.to_builtins(seen(journal))

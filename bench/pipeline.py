@@ -134,7 +134,7 @@ def show(baseline: Iterable[float], judged: list[Judgement], peak: int) -> None:
 
 
 def recorded(place: Path, events: int) -> Path:
-    """Record a soak, repeat it, and return the folder of the history."""
+    """Record a soak, repeat it until it has at least ``events`` lines, and return the folder of the history."""
     subprocess.run(  # noqa: S603 - this command
         [sys.executable, "-m", "assay", "soak", *SOAK, "--out", str(place / "soak")], check=True
     )

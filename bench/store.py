@@ -72,7 +72,7 @@ class Sender:
     Args:
         queue_manager: The queue manager.
         runner: The runner of the queue manager and the sender.
-        answered: A function that is called with each answer.
+        answered: Called without arguments for each answer after that of the connect.
     """
 
     def __init__(self, queue_manager: QueueManager, runner: RealRunner, answered: Callable[[], None]) -> None:
@@ -84,7 +84,11 @@ class Sender:
         self._number = queue_manager.connect(self, next(self._tokens), None)
 
     def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
-        """Handle an answer, and send the next message."""
+        """Handle an answer, and attach or send the next message.
+
+        Raises:
+            RuntimeError: The queue manager refused the command.
+        """
         if answer.refused is not None:
             raise RuntimeError(answer.refused.text)
         if self._attached:
@@ -235,7 +239,7 @@ def stored(number: int, one: Message) -> MessageStored:
 
 
 def roomy() -> Settings:
-    """Return the settings of a queue manager with an unlimited queue."""
+    """Return the settings of a queue manager with a queue for 999,999,999 messages."""
     given = default_settings("ASSAY")
     queue = Definition(Kind.QLOCAL, QUEUE.name, defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999})
     return replace(given, objects=(*given.fresh_objects(), queue))

@@ -1,7 +1,7 @@
 """The time of the suite, compared with pytest-bdd alone: `python bench/suite.py [ROUNDS]`.
 
 pytest-bdd alone runs the same number of scenarios and steps, which do nothing.  The difference is the cost of a broker,
-a client, a journal and a verdict for each scenario.  The two run in turns, each in its own process, so a ratio compares
+a client, a journal and a verdict for each scenario.  All runs take turns, each in its own process, so a ratio compares
 runs under the same conditions.
 """
 

@@ -36,7 +36,7 @@ class Place(Struct, frozen=True):
 
 
 class Caller(Line):
-    """A client's connection.
+    """A client's AMQP connection; the constructor connects the socket, and `wait` ends when the link is attached.
 
     Args:
         place: The broker's address.

@@ -25,7 +25,7 @@ from brokers.lines import connection
 
 CONTEXT = multiprocessing.get_context("spawn")
 BATCH: Final = 128
-"""The number of messages that a client writes at once."""
+"""The largest number of messages that a client writes at once."""
 
 READY_S: Final = 60.0
 END_S: Final = 30.0
@@ -213,7 +213,10 @@ def _run(target: Callable[[Any, Counters, Connection], None], job: Struct, count
 
 
 def produce(job: Produce, counters: Counters, out: Connection) -> None:
-    """Send messages until the process is stopped or has sent enough, wait for the last answers, and close."""
+    """Run a `Produce` job until it is stopped or has sent enough messages, and wait for the last answers.
+
+    The result is the duration in seconds.
+    """
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     counters[Slot.READY] += 1
@@ -266,7 +269,7 @@ def _count_sent(lines: Sequence[Speaker], counters: Counters) -> None:
 
 
 def consume(job: Consume, counters: Counters, out: Connection) -> None:
-    """Receive and settle messages until the process is stopped."""
+    """Run a `Consume` job, which receives and settles messages until it is stopped; the result is its duration in s."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     if job.ordered:

@@ -47,7 +47,7 @@ class Role(Struct, frozen=True):
 
 
 def open_frame(name: str) -> bytes:
-    """Return an Open frame."""
+    """Return an Open frame with this container id."""
     fields = types.string(name), types.string("127.0.0.1"), types.uint(READ)
     return frame(types.described(OPEN, types.fields(fields)))
 
@@ -65,7 +65,7 @@ def begin_frame(remote: bytes) -> bytes:
 
 @cache
 def attach_frame(name: str, role: Role) -> bytes:
-    """Return an Attach frame."""
+    """Return the Attach frame of a link with this name and role."""
     ours, theirs = types.string(name), types.string(role.address)
     # Without the capability, Artemis treats an unknown name as the name of a topic.
     source = _terminus(ours if role.sends else theirs, _SOURCE_CAPABILITIES)
@@ -86,7 +86,7 @@ def attach_frame(name: str, role: Role) -> bytes:
 
 
 def sasl_frame(descriptor: int, *fields: bytes) -> bytes:
-    """Return a SASL frame."""
+    """Return a SASL frame with this descriptor and these encoded fields."""
     return frame(types.described(descriptor, types.fields(fields)), sasl=True)
 
 
@@ -106,7 +106,7 @@ def field_of(fields: list[object], index: int) -> object:
 
 
 def number_of(fields: list[object], index: int, default: int | None = None) -> int:
-    """Return a numeric field by its index.
+    """Return a numeric field by its index, or the default if the performative lacks the field.
 
     Raises:
         WireError: The field is missing and has no default.

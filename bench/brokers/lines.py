@@ -63,7 +63,7 @@ class Connection(Protocol):
 
 
 def connection(place: Place, role: Role) -> Connection:
-    """Return a new connection, which is not open yet.
+    """Return a new connection; it can be used after its method `wait`.
 
     Raises:
         WireError: The role is for STOMP, and the broker has none.

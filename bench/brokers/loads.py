@@ -85,7 +85,7 @@ class Load(Protocol):
 
     @property
     def better(self) -> Better:
-        """The better direction of the first figure."""
+        """Whether a higher or a lower first figure is better."""
         ...
 
     @property

@@ -24,7 +24,7 @@ _LOOK_S: Final = 0.25
 
 
 class Overload(Struct, frozen=True):
-    """A load of one producer, one consumer at a quarter of its rate, and round trips on another queue."""
+    """A load of one producer, one consumer at a quarter of the producer's rate, and round trips on another queue."""
 
     key: str = "overload"
     title: str = f"a producer at {TIMES * TAKEN_A_SECOND:,}/s, a consumer at {TAKEN_A_SECOND:,}/s, {MEMORY // MIB} MiB"

@@ -58,7 +58,7 @@ def usage(pids: Iterable[int]) -> Usage:
 
 
 def memory(pids: Iterable[int]) -> int:
-    """Return the memory of processes in bytes; memory that several share counts once."""
+    """Return the memory of processes in bytes; memory that several of them share counts once."""
     return sum(_number(pid, "smaps_rollup", "Pss:") * 1024 for pid in pids)
 
 

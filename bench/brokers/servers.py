@@ -172,7 +172,7 @@ class Plain(Struct, frozen=True):
 
 
 class Artemis(Struct, frozen=True):
-    """Apache Artemis as `artemis create` configures it on this disk, with its own start script and Java options.
+    """Apache Artemis as `artemis create` configures it for this disk, with its own start script and Java options.
 
     A container uses the files of the kit's image, but not the image's Java options, because these shorten the start and
     make the broker slower (only the quick compiler).

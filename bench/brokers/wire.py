@@ -47,7 +47,11 @@ _A: Final = ord("A")
 _UINT = struct.Struct(">I").unpack_from
 _NUMBER = struct.Struct(">Q").unpack_from
 _BEFORE_ID = b"\x02\x00\x00\x00\x00\x53\x14\xc0\x0f\x05\x43\x70"
-"""The octets of a transfer from its size to its delivery id: offset, channel, descriptor, a list of five, handle 0."""
+"""The octets of a transfer between its size and its delivery id.
+
+They are the data offset, the type, the channel, the descriptor, the head of a list of five, handle 0, and the type of
+the delivery id.
+"""
 _TAG = b"\xa0\x04"
 _ACCEPTED_STATE = b"\x00\x53\x24"
 FILLING: Final = bytes(itertools.islice(itertools.cycle(range(97, 123)), BODY - 8))

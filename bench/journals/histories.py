@@ -73,7 +73,7 @@ class Soak(Struct, frozen=True):
 
     Args:
         lines: Every writer's lines, by the writer's name.
-        span_ns: The time between two copies, in nanoseconds.
+        span_ns: The time from the start of one copy to the start of the next, in nanoseconds.
         slices: The number of slices.
     """
 

@@ -47,7 +47,7 @@ _PLACES = {
     "receive": "messages.receive",
     "send": "messages.send",
 }
-"""The module of each subcommand whose module has another name or place; the function in it has the module's name."""
+"""The subcommands whose function is in another module, with this module; the function has the module's name."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
@@ -141,7 +141,7 @@ def ending(arguments: Sequence[str]) -> Exit:
 
 
 def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
-    """Run the command and return its exit code.
+    """Run the command and return its exit code; an exception that shows a bug of the kit is not caught.
 
     Args:
         loaded: The command, from `load`.

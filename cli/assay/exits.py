@@ -1,4 +1,4 @@
-"""The exit codes of all subcommands, and the errors that lead to them.
+"""The exit codes of all subcommands, and the common errors that lead to them.
 
 ::
 
@@ -48,7 +48,7 @@ class NothingSelected(UsageProblem):
 
     def __init__(self, rules: Iterable[str] = (), *, others: Sequence[bool] = (), own: bool = False) -> None:
         from assay_evidence.figures import counted
-        from assay_features import feature_root  # imported here, because commands such as a server do not need it
+        from assay_features import feature_root  # imported here, because `assay broker` and others do not need it
         from assay_steps.plugin.checks import rule_counts
 
         root = feature_root()

@@ -9,10 +9,12 @@ from types import FrameType
 
 
 def main() -> None:
-    """Run the command; the user sees every error as one sentence and an exit code, never as a stack trace.
+    """Run the command; an error of the user or the machine ends it with one sentence and an exit code.
 
-    The imports take most of a second.  During the imports, SIGTERM and Ctrl-C end the process without an output: the
-    shell sees 128 plus the signal's number. After the imports, SIGTERM, Ctrl-C and SIGHUP (a closed terminal) stop the
+    Only a bug of the kit shows a stack trace.
+
+    The imports take most of a second.  During the imports, SIGTERM and Ctrl-C end the process without output: the shell
+    sees 128 plus the signal's number.  After the imports, SIGTERM, Ctrl-C and SIGHUP (a closed terminal) stop the
     subcommand normally.
     """
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler

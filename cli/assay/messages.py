@@ -118,7 +118,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
     """Connect, and provide a session for the `with` block.
 
     Args:
-        url: ``amqp://host:port``, or ``amqps://`` over TLS.
+        url: A URL that an installed driver serves, such as ``amqp://host:port``, or ``amqps://`` over TLS.
         login: User and password; None to connect without a login.
         authority: The file with the certificates of the authorities that sign the broker's certificate; None for the
             authorities that the system trusts.

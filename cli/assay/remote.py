@@ -171,6 +171,7 @@ class RemoteManager:
 
         Raises:
             CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
+            UsageProblem: The server has several queue managers, and none was named.
         """
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         name = quote(self.name, safe="").replace(".", "%2E")

@@ -111,7 +111,7 @@ def is_output_full() -> bool:
 
 
 def hush() -> None:
-    """Discard all later output, because its reader has ended."""
+    """Discard all later output, because its reader has ended or it cannot be written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -41,6 +41,9 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
         backend: The backend's name.
         scenarios: The largest number of scenarios that the options can select; None for all.
         by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
+
+    Returns:
+        The number of worker processes; 0 to run the scenarios in this process.
     """
     whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
@@ -51,7 +54,7 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
 
 
 def with_workers(options: SuiteOptions) -> SuiteOptions:
-    """Set the default number of processes for the selected scenarios."""
+    """Return the options with the default number of processes for the selected scenarios."""
     if options.scenarios and not any(set("*?") & set(pattern) for pattern in options.scenarios):
         return replace(options, workers=default_workers(options.backend, scenarios=len(options.scenarios)))
     scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args or options.scenarios)

@@ -11,10 +11,14 @@ first delivery whose acknowledgement is confirmed, and all deliveries before tha
 confirmed, *n* is one more than the number of deliveries so far.
 
 - If the send is void, the copy must never be seen.
-- If the copy may be lost, it must be seen at most *n* times.  A copy may be lost if the message is non-persistent.  It
-  may also be lost if no acknowledgement is confirmed and either the last acknowledgement is in doubt, or the send is in
-  doubt and the receiver did not give the last delivery back.
+- If the copy may be lost, it must be seen at most *n* times.
 - In all other cases, the copy must be seen exactly *n* times.
+
+A copy may be lost in three cases:
+
+- the message is non-persistent;
+- no acknowledgement is confirmed, and the last one is in doubt;
+- no acknowledgement is confirmed, the send is in doubt, and the receiver did not give the last delivery back.
 
 A further delivery after the one with the confirmed acknowledgement does not raise *n*; it is one delivery too many.
 """
@@ -65,7 +69,13 @@ class Sending(Struct, frozen=True):
 
 
 class Sighting(Struct):
-    """A delivery of a copy, with the fate of its acknowledgement."""
+    """A delivery of a copy, with the fate of its acknowledgement.
+
+    Args:
+        seen: The event of the delivery.
+        unit: The unit of work or branch that received the message; None outside of one.
+        fate: The fate of the acknowledgement; in a unit of work, the fate of its commit.
+    """
 
     seen: Seen
     unit: str | None
@@ -137,7 +147,10 @@ class Accounts:
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """Return the share (0 to 1) of a message's delay during which a receiver waited for messages."""
+        """Return the share (0 to 1) of the time between a send's answer and the due time in which a receiver waited.
+
+        The share is 0 if the send has no answer, or if the delay was over before the answer.
+        """
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:
             return 0.0

@@ -167,13 +167,13 @@ class Acts:
     # topics -----------------------------------------------------------------------------------------------------------
 
     def publish(self, delay_ms: int | None = None) -> None:
-        """Publish a persistent message with a delay in milliseconds; None delays one message in three."""
+        """Publish a persistent message with a delay in milliseconds; None gives one message in three a random delay."""
         if delay_ms is None:
             delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
 
     def subscribe(self) -> None:
-        """Create both durable subscriptions, and disconnect one of the two subscribers."""
+        """Create both durable subscriptions, and then disconnect the subscriber `away`."""
         for name in SUBSCRIPTIONS:
             self.subscriber(name).consumer(subscription(self._number, name), name)
         self.subscriber("away").leave()

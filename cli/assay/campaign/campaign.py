@@ -1,4 +1,4 @@
-"""Runs the campaign: rounds of load and kills, each with a drain (clients receive what is left) and its claims.
+"""Runs the campaign in rounds: load with kills, then a drain (clients receive all remaining messages), then claims.
 
 Each client writes its own journal; the journal of this process holds the plan, the kills and the claims.
 """
@@ -52,7 +52,7 @@ PLACED_PERCENT = 65
 TIMES = (5, 60)
 """The smallest and the largest number of times that the broker reaches a phase before a planned kill in it."""
 SPAN_S = (0.0, 0.3)
-"""The smallest and the largest number of seconds between the broker's start and a random kill."""
+"""The smallest and the largest number of seconds from the end of `UP_S` to a random kill."""
 COMMITS_PERCENT = 40
 """The percentage of planned kills that happen during a commit."""
 COMMITS_RARER = 10
@@ -95,7 +95,7 @@ class Tally(Struct, frozen=True, kw_only=True):
     Args:
         kills: The number of kills, by phase.
         messages: The number of messages sent, by family.
-        fates: The number of messages and of units of work, by fate.
+        fates: The number of messages by family and fate, and the number of units of work by fate.
         start_ms: How long each start of the broker took, in milliseconds.
         down: The reason why the campaign ended early; empty if it ran to its end.
     """
@@ -285,7 +285,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """Write the claim that the broker starts after a kill; this claim fails, because the broker did not start."""
+        """Write the claim that the broker starts after a kill; the claim fails, because the broker's process failed."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"

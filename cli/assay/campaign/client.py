@@ -107,7 +107,8 @@ def play(order: ClientOrder, control: Connection) -> None:
 
     Args:
         order: The client's configuration.
-        control: The connection to the campaign, which sends commands and receives `DONE` after each.
+        control: The connection to the campaign. The campaign sends commands, and the client answers each with `DONE`:
+            `Play` when the load begins, the other commands after their execution.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and ends its clients
@@ -182,7 +183,7 @@ class Part:
                 pause = RETRY_S
 
     def last(self) -> None:
-        """Send one message of each kind after the last kill, so at least one of each kind is sent without a kill."""
+        """Send one message of each kind after the last kill, so that no kill disturbs it; only mixed clients send."""
         acts = self._acts
         if self._order.role is Role.MIXED:
             for act in (acts.send_delayed, acts.send, acts.send_passing, acts.work, acts.branch):

@@ -44,7 +44,7 @@ class Clients:
         return tuple(one.order.name for one in self._running)
 
     def tell(self, word: object, roles: Collection[Role] = tuple(Role)) -> None:
-        """Send a command to all clients with one of these roles, and wait until each has executed it.
+        """Send a command to the clients with these roles; wait until each has executed it, or has begun to `Play`.
 
         Raises:
             ClientDownError: A client has ended, or has not executed the command.

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class LostError(Exception):
-    """The broker cannot be reached, or refused a call; the error ends the present act."""
+    """The broker cannot be reached, or refused a call; the error ends the client's current act."""
 
 
 class UnreachableError(LostError):
@@ -79,10 +79,11 @@ class ClientConnection:
 
     @property
     def session(self) -> Session:
-        """Return the session; connect first at the begin, and after `abort` or `leave`.
+        """The session; reading the property connects first if no connection is open, such as after `abort` or `leave`.
 
         Raises:
-            LostError: The broker cannot be reached.
+            UnreachableError: The broker cannot be reached, or refused the connection.
+            LostError: The broker refused the session.
         """
         if self._session is None:
             face = self._client.identity.face
@@ -107,7 +108,7 @@ class ClientConnection:
             qos: The quality of service of an MQ Light producer; None for a JMS client.
 
         Raises:
-            LostError: The broker cannot be reached.
+            LostError: The broker cannot be reached, or refused the producer.
         """
         session = self.session
         if to not in self._producers:
@@ -118,12 +119,12 @@ class ClientConnection:
         """Return the consumer with a name; create it first if necessary.
 
         Args:
-            origin: The source of its messages.
-            name: The name.
+            origin: The queue, topic or subscription of a new consumer.
+            name: The consumer's name.
             qos: The quality of service of an MQ Light subscription; None for a JMS client.
 
         Raises:
-            LostError: The broker cannot be reached.
+            LostError: The broker cannot be reached, or refused the consumer.
         """
         session = self.session
         if name not in self._consumers:

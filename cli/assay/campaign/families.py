@@ -12,7 +12,7 @@ from assay_sdk.model.message import Address, AddressKind
 LONGEST_DELAY_MS = 900
 SHORTEST_DELAY_MS = 500
 SUBSCRIPTIONS = ("active", "away")
-"""The two durable subscriptions: `active` always has a subscriber, `away` only at the begin and end of a round."""
+"""The two durable subscriptions: `active` always has a subscriber, `away` only when a round begins and ends."""
 
 
 class Family(StrEnum):

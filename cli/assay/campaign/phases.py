@@ -70,7 +70,7 @@ _WORDS = {
 }
 
 BETWEEN = frozenset({Phase.WRITTEN, Phase.FLUSHING, Phase.FLUSHED})
-"""The phases between write and answer, in which the store holds records without an answer to the client."""
+"""The phases from write to answer: the store has records of a command that the broker has not answered yet."""
 
 
 class Halt(Struct, frozen=True):
@@ -143,7 +143,7 @@ class Progress:
         self._halt = halt
 
     def asked(self, command: DriverCommand) -> None:
-        """Record a client's command."""
+        """Record a client's command, if the broker may write records for it."""
         if not isinstance(command, _ASKING):
             return
         self._commit = isinstance(command, Commit | Prepare | CommitXa)
@@ -165,7 +165,7 @@ class Progress:
         self._come_to(Phase.FLUSHED)
 
     def answered(self) -> None:
-        """Record that the broker answers a command."""
+        """Record that the broker has answered a command, unless written records still await their flush."""
         if not self._written:
             self._come_to(Phase.ANSWERED)
 

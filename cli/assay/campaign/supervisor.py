@@ -50,7 +50,7 @@ class Supervisor:
         """The running broker process.
 
         Raises:
-            BrokerDownError: No process was started.
+            BrokerDownError: No process is running.
         """
         if self._process is None:
             raise BrokerDownError("The broker's process was not started.")
@@ -61,17 +61,17 @@ class Supervisor:
         """The connection to the running broker process.
 
         Raises:
-            BrokerDownError: No process was started.
+            BrokerDownError: No process is running.
         """
         if self._control is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._control
 
     def start(self) -> None:
-        """Start a process on the data of the last process.
+        """Start a process on the data that the previous process left, and wait until clients can connect.
 
         Raises:
-            BrokerDownError: The process does not start.
+            BrokerDownError: The process reported an error, ended, or was not ready within `START_LIMIT_S`.
         """
         begun_ns = self._clock.monotonic_ns()
         self._page.turn(Phase.IDLE, begun_ns)
@@ -84,7 +84,7 @@ class Supervisor:
         self.start_ns.append(self._clock.monotonic_ns() - begun_ns)
 
     def arm(self, halt: Halt) -> None:
-        """Send the process the moment at which it must stop itself."""
+        """Tell the process at which phase of its work it must stop itself."""
         self.control.send(halt)
 
     def await_halt(self, limit_s: float) -> bool:
@@ -123,7 +123,7 @@ class Supervisor:
         """Shut the process down normally.
 
         Raises:
-            BrokerDownError: The process does not end.
+            BrokerDownError: The process reported an error, ended by itself, or did not stop within `STOP_LIMIT_S`.
         """
         process = self.process
         self.control.send(STOP)

@@ -107,7 +107,12 @@ def _list(rules: tuple[str, ...], profiles: tuple[str, ...]) -> Exit:
 
 @contextmanager
 def _problems(rules: Sequence[str]) -> Generator[None]:
-    """Turn errors that the trials raise in the block into errors of the command."""
+    """Turn errors that the trials raise in the block into errors of the command.
+
+    Raises:
+        NothingSelected: No scenario was tried.
+        CannotRunError: A trial failed.
+    """
     try:
         yield
     except UntriedError as problem:

@@ -20,7 +20,7 @@ from assay_reports import RunEvidence, read_run
 from assay_reports.text import visible
 
 VALID = timedelta(days=183)
-"""How long a proposed entry counts from the day of the run."""
+"""A proposed entry expires this long after the day of the latest run."""
 
 
 class Proposal(Struct, frozen=True):

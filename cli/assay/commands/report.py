@@ -92,12 +92,12 @@ def judged(folder: Path) -> RunEvidence:
 
 
 def _began(run: RunEvidence) -> int:
-    """Return the time of the run's begin, for the order of the columns; 0 if no journal has it."""
+    """Return the time at which the run began, for the order of the columns; 0 if no journal has this time."""
     return run.begin.wall_ns if run.begin else 0
 
 
 def of_absent(absent: Sequence[Absence]) -> Exit:
-    """Return the exit code for absent backends: "as expected" if the user named none of them, only `--backend all`."""
+    """Return the exit code for absent backends: "as expected" if only `all` chose them, else "inconclusive"."""
     as_asked = all(one.state is AbsenceState.LEFT_OUT for one in absent)
     return Exit.AS_EXPECTED if as_asked else Exit.INCONCLUSIVE
 

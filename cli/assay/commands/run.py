@@ -173,6 +173,7 @@ def check(options: SuiteOptions) -> None:
 
     Raises:
         UsageProblem: A name in the options is unknown, or pytest's arguments are not possible here.
+        FeaturesError: A rule or a profile is unknown.
         CannotRunError: The backend cannot be started on this machine.
         KnownOutcomesError: The backend's known outcomes are malformed.
     """

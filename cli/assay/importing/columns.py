@@ -35,7 +35,7 @@ class Type(Enum):
 
 
 class Column(Struct, frozen=True):
-    """A column.
+    """The type of a column, and the kinds of rows that have it.
 
     Args:
         type: The type of the values.
@@ -94,7 +94,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A row of a log; the fields are the columns.
 
     Times are nanoseconds since the epoch, and durations are milliseconds.  `destination` begins with ``queue://`` or
-    ``topic://``.  A value that the log does not have is None.
+    ``topic://``.  A column that the row does not have keeps its default: None, an empty text or False.
     """
 
     event: Kind

@@ -75,7 +75,8 @@ def import_logs(files: Sequence[Path], out: Path, mapping: LogMapping) -> Import
         UsageProblem: A log cannot be read, or none of its lines can be imported.
         FolderError: The folder cannot be written, or holds files that are not a run's.
         JournalError: A journal cannot be written.
-        CannotRunError: The disk is full.
+        CannotRunError: The rows cannot be stored, for example because the disk is full. Or a log is Parquet, and
+            pyarrow is not installed.
     """
     chosen = list({file.resolve(): file for file in files}.values())
     for file in chosen:

@@ -1,8 +1,7 @@
 """Writes the facts of a log as journals: one for each client, and one of the importer with faults and commands.
 
 The events are those that Assay's own clients write.  Each destination is a scenario, because no rule that an imported
-log can decide joins the messages of two destinations.  Each client has a clock of its own, whose times are those of the
-log.
+log can decide needs the messages of two destinations.  Each client has a clock of its own, which shows the log's times.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ def _write_client(header: Header, name: str, client: str, facts: Iterable[Fact])
 
 
 class _Names:
-    """The names of writers: the clients' names in a form that is the name of a file and is unique."""
+    """Makes the name of each client's writer: the client's name, changed where needed to be unique and a file name."""
 
     def __init__(self) -> None:
         self.taken: dict[str, None] = {}
@@ -232,7 +231,7 @@ class _Client:
     def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
         """Write the settlement of a message; if no other message is unsettled, write the end of a callback, too.
 
-        A client's silence counts only after this end: before, the client may not receive a further message.
+        A client's silence counts only after this end, because a client may be unable to receive during a callback.
         """
         attachment = self._attachments[destination]
         held = attachment.held.pop(message, None)
@@ -297,7 +296,7 @@ class _Client:
         self._write(events.Watch, at, destination, id=watch, actor=self._name, destination=destination, phase=phase)
 
     def _call(self, op: str, at: int, destination: str, args: dict[str, Any] | None = None) -> None:
-        """Write a call and its answer, which accepts it at the same time."""
+        """Write a call, and an answer that accepts the call at the same time."""
         call = f"{op}-{next(self._calls)}"
         self._write(
             events.Call, at, destination, id=call, actor=self._name, op=op, args=args or {}, destination=destination

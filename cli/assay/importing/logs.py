@@ -21,7 +21,10 @@ from assay.importing.rows import Line
 JSON_LINES, CSV, PARQUET = (".jsonl", ".ndjson", ".json"), (".csv",), ".parquet"
 GZIP = ".gz"
 LONGEST = 1 << 20
-"""The largest length of a line, in bytes; a longer line is left out."""
+"""The largest length of a line of JSON, in bytes; a longer line is left out.
+
+CSV is read in pieces of at most this many characters.
+"""
 BATCH_ROWS = 2_000
 """The number of rows of Parquet that are in memory at a time."""
 

@@ -66,7 +66,7 @@ class Orphan(Struct, frozen=True):
 
 
 class Staging:
-    """The temporary database.
+    """The temporary database of facts, as a context manager that closes it.
 
     Args:
         file: The database's file; it must not exist.

@@ -144,7 +144,7 @@ def _clients(target: Target, subject: Subject, settings: Settings) -> list[Findi
         relay.close()
 
 
-def _client(  # noqa: PLR0917  a row of the table, and where its octets and settings come from
+def _client(  # noqa: PLR0917  a row of `_OF_CLIENTS`, and the objects of the run
     relay: Relay, number: int, phase: str, rules: tuple[str, ...], settings: Settings, why: str
 ) -> list[Finding]:
     scenario = f"client-{phase}" if number == 1 else f"client-{phase}-{number}"

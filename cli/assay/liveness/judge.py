@@ -28,7 +28,7 @@ class Verdict(StrEnum):
     NOT_PROMISED = "not promised"
     """One end sends no heart-beats, or the other end requests none, so there is nothing to judge."""
     INCONCLUSIVE = "inconclusive"
-    """The kit itself was late, or the connection ended before the judged phase was over."""
+    """The record does not decide the rule: for example, the kit itself was late, or the connection ended too early."""
     RECORDED = "recorded"
     """A product does not do what the kit's own parts must do; STOMP permits it."""
 

@@ -68,7 +68,11 @@ SCRIPTS = (
     Script("mute", sends=True, wants=False, says=None),
     Script("none", sends=False, wants=True, says=None),
 )
-"""The scenarios of servers: heart-beats both ways, frames in place of them, a silent client, no promise."""
+"""The scenarios that judge a server.
+
+In order: heart-beats both ways; frames in place of heart-beats; a client that promises heart-beats and is silent; a
+client that promises none.
+"""
 
 
 class NotAcceptedError(RuntimeError):
@@ -76,7 +80,7 @@ class NotAcceptedError(RuntimeError):
 
 
 def play(script: Script, relay: Relay, target: Target, interval_ms: int) -> Line:
-    """Connect through a relay, and do what a script says for some intervals.
+    """Connect through a relay, do what a script says for some intervals, and return the recorded connection.
 
     Raises:
         NotAcceptedError: The server does not accept the client.

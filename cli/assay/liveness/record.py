@@ -61,7 +61,7 @@ class Record(Struct, frozen=True):
         return (event for event in self.events if event.side is side)
 
     def promise(self, side: Side) -> Promise:
-        """Return what an end has written about heart-beats in its first frame.
+        """Return what an end has written about heart-beats in its first frame; zeros if it has written nothing.
 
         Raises:
             FormError: The header has another form than two numbers.

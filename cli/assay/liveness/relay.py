@@ -31,12 +31,12 @@ class Breaker(Protocol):
         ...
 
     def tick(self, line: Line) -> None:
-        """Do what is due now; the relay calls this every few milliseconds for each open connection."""
+        """Send octets or end the connection if the defect does so now; called every few milliseconds per connection."""
         ...
 
 
 class Faithful:
-    """A relay without a defect."""
+    """The breaker of a relay without a defect."""
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         """Return the octets unchanged; in the phase `silent`, hold the server's octets back."""
@@ -64,7 +64,7 @@ class Line:
         self.phase = ""
         """The name of the current phase."""
         self.marks: dict[str, tuple[float, float | None]] = {}
-        """The begin and the end of each phase, in milliseconds since the beginning of the connection."""
+        """The beginning and the end of each phase, in milliseconds since the beginning of the connection."""
         self.late_ms = 0.0
         self.over = threading.Event()
         """Set when an end has ended its stream."""

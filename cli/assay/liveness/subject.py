@@ -26,7 +26,7 @@ class Subject(Protocol):
         ...
 
     def busy(self, seconds: float) -> threading.Event:
-        """Receive a message with a listener that runs for some seconds; return an event that is set at its begin."""
+        """Send a message to a listener that runs for some seconds; return an event that is set when it begins."""
         ...
 
     def close(self) -> None:
@@ -40,8 +40,8 @@ class SdkSubject:
     Args:
         target: The broker and the login.
         interval_ms: The interval of heart-beats that the client offers and requests, in milliseconds.
-        conventions: The broker's choices that STOMP leaves open; None to choose them by the header ``server`` of the
-            broker's CONNECTED frame.
+        conventions: The broker's behaviour in the points that STOMP leaves open; None to choose it by the header
+            ``server`` of the broker's CONNECTED frame.
     """
 
     def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:
@@ -50,12 +50,16 @@ class SdkSubject:
         self._context: Context | None = None
 
     def connect(self, port: int) -> None:
-        """Connect with the SDK."""
+        """Connect to a port of the loopback interface with the SDK.
+
+        Raises:
+            MessagingRuntimeError: The broker cannot be reached, or refuses the connection.
+        """
         self._context = connect(f"stomp://127.0.0.1:{port}", login=self._target.login, driver=self._driver)
         self._context.set_exception_listener(lambda _: None)  # the relay's record says that the connection was lost
 
     def busy(self, seconds: float) -> threading.Event:
-        """Receive a message with a message listener of the SDK.
+        """Send a message, and receive it with a message listener of the SDK that runs for some seconds.
 
         Raises:
             MessagingRuntimeError: The connection is lost.
@@ -86,7 +90,7 @@ class StompPySubject:
     Args:
         target: The broker and the login.
         interval_ms: The interval of heart-beats that the client offers and requests, in milliseconds.
-        conventions: The broker's choices that STOMP leaves open; not used.
+        conventions: The broker's behaviour in the points that STOMP leaves open; not used.
     """
 
     def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:
@@ -116,7 +120,7 @@ class StompPySubject:
             raise ConnectionError(f"stomp.py cannot connect ({type(error).__name__})") from error
 
     def busy(self, seconds: float) -> threading.Event:
-        """Receive a message with a listener of stomp.py.
+        """Send a message, and receive it with a listener of stomp.py that runs for some seconds.
 
         Raises:
             ConnectionError: The connection has ended.
@@ -128,7 +132,7 @@ class StompPySubject:
 
         class Listener(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has no types
             def on_message(self, frame: object) -> None:
-                """Wait."""
+                """Note that the listener runs, and return only after the given seconds."""
                 del frame
                 begun.set()
                 threading.Event().wait(seconds)

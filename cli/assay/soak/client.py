@@ -226,7 +226,7 @@ class ClientProcess(ABC):
         """Make a connection for a workload in a slice; it connects at the first use.
 
         Args:
-            name: The actor's name, unique in the run and the slice.
+            name: The actor's name, unique in each slice of the run.
             workload: The workload.
             number: The number of the slice.
             ack: The acknowledgement mode of the session.

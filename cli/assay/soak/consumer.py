@@ -61,7 +61,7 @@ class SoakConsumer(ClientProcess):
         return self._calm_ns is not None and now_ns - max(since_ns, self._calm_ns) >= QUIET_MS * NS_PER_MS
 
     def carry_out(self) -> None:
-        """Attach the consumers of each slice at its begin, and continue until all consumers have ended."""
+        """Make the consumers of each slice `EARLY_MS` before the slice, and run them until all have ended."""
         self._consumers = []
         coming = iter(range(1, self.plan.slices + 1))
         following = next(coming, None)

@@ -86,7 +86,7 @@ class Coming:
 
     @property
     def count(self) -> int:
-        """The number of faults."""
+        """The number of planned faults that have not begun."""
         return len(self._faults)
 
     def take(self, now_ms: float, open_slices: int) -> PlannedFault | None:
@@ -115,7 +115,7 @@ class Striking:
     def __init__(self, instance: Instance, fault: PlannedFault) -> None:
         self.fault = fault
         self.span: tuple[int, int] | None = None
-        """Begin and end in nanoseconds of the monotonic clock; None before the fault is over."""
+        """The beginning and the end, in nanoseconds of the monotonic clock; None before the fault is over."""
         self.error: Exception | None = None
         self._instance = instance
         self._hurry = threading.Event()

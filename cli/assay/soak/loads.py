@@ -326,10 +326,10 @@ WORKLOADS: tuple[Workload, ...] = (
         needs=_LIGHT | {Capability.SUBSCRIPTION_TTL},
     ),
 )
-"""All workloads.  A soak leaves out a workload whose capabilities the pair lacks, and says so."""
+"""All workloads.  A soak leaves out a workload that needs a capability that the pair lacks, and reports it."""
 UNTRIED: Mapping[str, str] = {
     "QS-22": "No subscriber stays away until its subscription has expired, and then waits without a fault.",
     "QS-31": "No workload's MQ Light clients have non-durable subscriptions.",
     "BT-13": "No workload has global units of work.",
 }
-"""The rules with an invariant that no workload tries, with the reasons."""
+"""The rules that have an invariant but that no workload tries, each with the reason."""

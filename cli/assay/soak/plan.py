@@ -40,7 +40,7 @@ class SoakOptions(Struct, frozen=True, kw_only=True):
         backend: The backend's name.
         seconds: How long the producers send, in seconds.
         seed: The seed of the plan.
-        rate: The messages that all producers send together, for each second.
+        rate: The number of messages that all producers together send per second.
         producers: The number of producer processes.
         consumers: The number of consumer processes.
         faults: The kinds of faults, in the order of the command line.
@@ -65,8 +65,8 @@ class PlannedFault(Struct, frozen=True, kw_only=True):
     Args:
         id: The fault's id in the journals.
         kind: The kind of fault, such as ``kill``.
-        at_ms: The milliseconds from the soak's start; the fault happens later, or not at all, if an earlier fault takes
-            too long.
+        at_ms: The milliseconds from the soak's start. The fault happens later, or not at all, if an earlier fault takes
+            too long or too many slices are open.
         lasts_ms: How long the fault lasts, in milliseconds; 0 for a fault that ends by itself.
     """
 

@@ -21,12 +21,12 @@ START_LIMIT_S = 120.0
 STOP_LIMIT_S = 60.0
 """The longest time, in seconds, in which all clients together close their connections and journals."""
 CALL_LIMIT_S = 10.0
-"""The longest time, in seconds, in which the clients' calls must return after the stop.
+"""After the stop, the clients' calls must return within this many seconds.
 
 Without a limit, an MQ Light client whose broker is gone would send its message again and again.
 """
 _AGAIN_S = 0.5
-"""The time from one `END_CALL` to the next, in seconds; an interrupted send ends only at the second call."""
+"""The time from one `END_CALL` to the next, in seconds; an interrupted send ends only at the second signal."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop the command."""
@@ -101,7 +101,7 @@ class ClientProcesses:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
-        """Wait for reports, at most this number of seconds; store the reports that come first, and return.
+        """Wait for reports, for at most this number of seconds; store the first ones that come, and return.
 
         Raises:
             ClientDownError: A client has failed, or has ended by itself.
@@ -182,7 +182,7 @@ def _ignored() -> Generator[None]:
 
 
 def _await_ends(clients: Iterable[_Running], deadline_s: float) -> None:
-    """Wait until clients have ended, for all of them at most until the deadline, and store their last reports."""
+    """Wait until all clients have ended, at most until the deadline, and store their last reports."""
     for one in clients:
         for said in _last(one.control, deadline_s):
             one.report = said if isinstance(said, Report) else one.report

@@ -15,7 +15,7 @@ from assay_adapters.ports.client import AckMode, Draft, Setting
 from assay_sdk.model.message import AddressKind
 
 LATE_MS = 1_000
-"""A producer skips an act that is more than this late, in milliseconds, so that acts do not add up in an outage."""
+"""A producer skips an act that is late by more than this many milliseconds, so that an outage causes no backlog."""
 HOLD_MS = 100
 """How long a producer keeps a unit of work open after its last send, in milliseconds.
 
@@ -57,7 +57,7 @@ class SoakProducer(ClientProcess):
         )
 
     def carry_out(self) -> None:
-        """Carry out each act at its time."""
+        """Carry out each act at its time, and skip the acts that are late by more than `LATE_MS`."""
         self._connections = {}
         for act in acts(self.plan, self.order.number):
             if not self.wait_until(self.at(act.at_ms)):

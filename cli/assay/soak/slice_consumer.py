@@ -18,13 +18,13 @@ from assay_sdk.time import Clock
 from assay_steps.cast.actors import Consumer
 
 EARLY_MS = 2_000
-"""The milliseconds by which consumers attach before their slice begins, so that they subscribe before its messages."""
+"""Consumers attach this many milliseconds before their slice, so that they subscribe before its first message."""
 QUIET_MS = 4_500
 """A consumer ends after it has received nothing for this time, in milliseconds.
 
 A message may come late: the judge calls it missing only if a consumer waited 4 s without receiving it
 (`assay_pipeline.quiet.LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal
-to the begin of this wait.
+to the beginning of this wait.
 """
 DRAIN_LIMIT_MS = 60_000
 """The longest drain, in milliseconds from the end of the last slice.  Then the consumers end in any case."""
@@ -42,7 +42,7 @@ TAKE_MS, WAIT_MS = 500, 20
 """The time between two units of work, and the longest wait for one message of a unit, in milliseconds."""
 UNIT_SIZES = (1, 5)
 SUBSCRIPTION = "soak"
-"""The name of durable subscriptions; each has a client id of its own."""
+"""The name of durable subscriptions that are not shared; each has a client id of its own."""
 
 
 def drained_from_ms(slice_end_ms: float) -> float:
@@ -157,7 +157,7 @@ class SliceConsumer:
         )
 
     def _absences(self, begin_ms: float, end_ms: float) -> Iterator[tuple[int, int]]:
-        """Yield the begin and the end of each absence, in nanoseconds of the monotonic clock."""
+        """Yield the beginning and the end of each absence, in nanoseconds of the monotonic clock."""
         if self._workload.reading is Reading.STORED:
             yield self._process.at(begin_ms), self._drained_ns
         if self._workload.reading is not Reading.VISITING:
@@ -216,11 +216,11 @@ class SliceConsumer:
             self._connection.leave()
 
     def end(self) -> None:
-        """End the consumer, which does not return, and remove its durable subscription.
+        """End the consumer for good, and remove its durable subscription if it is not shared.
 
-        The removal comes after all evidence about the subscription.  The journal does not record it, because the judge
-        does not examine the missing messages of a subscription that a client has tried to delete.  A shared
-        subscription stays, because another consumer may still use it.
+        All events about the subscription are in the journal before the removal.  The journal does not record the
+        removal, because the judge looks for no missing messages of a subscription that a client has tried to delete.
+        A shared subscription stays, because another consumer may still use it.
         """
         workload = self._workload
         own = workload.durable and not workload.shared

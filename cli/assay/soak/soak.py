@@ -42,10 +42,10 @@ E = TypeVar("E", bound=Event)
 
 NS_PER_MS = 1_000_000
 LEAD_MS = EARLY_MS + 500
-"""The time between the last client's readiness and the begin of the load, in milliseconds."""
+"""The time from the readiness of the last client to the start of the load, in milliseconds."""
 LISTEN_S = 0.1
 UNREACHABLE_MS = 10_000
-"""If a client reaches no broker for this time without a fault, in milliseconds, the soak calls the broker lost."""
+"""If a client cannot connect for this many milliseconds and no fault explains it, the soak ends as `How.LOST`."""
 PATIENCE_MS = 30_000
 """How long after the drain's limit the controller still waits for the clients, in milliseconds."""
 
@@ -65,7 +65,7 @@ class Soak:
         pair: The backend, not started yet, and the defect.
         request: The request that names the backend and the defect.
         out: The folder of evidence, with an empty folder for journals.
-        told: Called about ten times a second with the state.
+        told: Called with the state after each report of a client, and at least about ten times a second.
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class Soak:
         self._faults = 0
         self._lateness = Lateness()
         self._calm_ns = 0
-        """The end of the last fault; the start before the first one."""
+        """The end of the last fault, or the soak's start if no fault has ended yet; by the monotonic clock."""
         self._left_out: tuple[LeftOut, ...] = ()
         self.unclosed = ""
-        """Why the broker could not be removed at the end, in one sentence; empty if it was."""
+        """Why the broker could not be removed at the end, in one sentence; empty if the broker was removed."""
 
     def __enter__(self) -> Self:
         return self
@@ -200,6 +200,8 @@ class Soak:
         Raises:
             ClientDownError: A client has ended too early, or does not end.
             BackendError: A fault has failed, or does not end.
+            NoReturnError: The broker is lost.
+            JournalError: The journal cannot be written.
         """
         limit_ms = self._plan.options.seconds * 1_000 + DRAIN_LIMIT_MS + PATIENCE_MS
         while not all(report.is_done for report in self._clients.reports) or self._striking is not None:
@@ -238,7 +240,7 @@ class Soak:
         return ClientDownError(f"These clients did not end: {names}.")
 
     def _finish(self, how: How, why: str) -> Ending:
-        """Stop the clients, and close the journal; a second Ctrl-C kills the clients that have not ended."""
+        """Stop the clients, and close the journal; Ctrl-C during the stop kills the clients that have not ended."""
         try:
             cut_off = self._clients.stop()
         except KeyboardInterrupt:

@@ -54,7 +54,7 @@ class Reading(StrEnum):
     ENDED = "ended"
     """A batch listener; its client acknowledges, commits or rolls back outside of the callbacks."""
     STORED = "stored"
-    """A listener that subscribes before the slice, leaves at the slice's begin, and returns after the slice."""
+    """A listener that subscribes before the slice, leaves when the slice begins, and returns after the slice."""
 
 
 class Reader(Struct, frozen=True, kw_only=True):
@@ -89,12 +89,12 @@ class Workload(Struct, frozen=True, kw_only=True):
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers receive messages.
-        readers: The settings of the consumers, which differ between processes, slices and consumers in turn.
+        readers: The settings of the consumers; processes, slices and the consumers of a process take them in turn.
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.
         subscription_ttl_ms: The time to live of a subscription, in milliseconds; None for the default.
-        drops: Whether a consumer that leaves drops its connection, and does not close it.
+        drops: Whether a consumer that leaves drops its connection instead of closing it.
         needs: The capabilities that the pair must have.
     """
 

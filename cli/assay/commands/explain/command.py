@@ -1,4 +1,4 @@
-"""The command, and the folders of runs that it reads."""
+"""Reads the options of ``assay explain``, finds the folders of runs, and prints the lines about the rules."""
 
 from __future__ import annotations
 

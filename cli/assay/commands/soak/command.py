@@ -132,7 +132,7 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
 
 
 def by_workload(plan: Plan, ending: Ending) -> Sequence[str]:
-    """Return a line for each workload: its planned, sent and received messages."""
+    """Return a line for each workload with its planned, sent and received messages, and one for each left-out fault."""
     planned: Counter[str] = Counter()
     for producer in plan.producers:
         planned.update(producer.by_workload)
