@@ -82,6 +82,15 @@ def unreached(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
     return _ordered({_OF_CAPABILITY[capability] for capability in lacking if capability in _OF_CAPABILITY})
 
 
+def listed(levels: Collection[Level]) -> str:
+    """Return the levels of one scenario as text: ``administrator's inspection, kill``.
+
+    The clients' view is left out if the scenario also examined the broker more closely.
+    """
+    closer = [level for level in _ordered(levels) if level is not Level.BLACK_BOX]
+    return ", ".join(level.words for level in closer or (Level.BLACK_BOX,))
+
+
 def in_words(levels: Collection[Level], unseen: Collection[Level]) -> str:
     """Return the strongest level reached and the levels not reached as text: ``by kill; flush not seen``.
 

@@ -341,8 +341,10 @@ class _Teller:
         """Return a fault in words: its begin, or its duration. A kill lasts until the broker answers again."""
         what = event.what
         begin = self._faults.get((event.writer, event.id))
-        if event.phase == "begin" or begin is None:
-            return f"{what} {'strikes' if event.phase == 'begin' else 'is over'}"
+        if event.phase == "begin":
+            return ", ".join(filter(None, (f"{what} strikes", event.moment)))
+        if begin is None:
+            return f"{what} is over"
         took = duration(self._clock.at_ns(event) - self._clock.at_ns(begin))
         return f"answers again, {took} after the {what}" if what in FATAL else f"{what} is over after {took}"
 

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from assay_evidence.figures import counted
+from assay_evidence.levels import listed
 from assay_reports.rows import rows
 from assay_reports.text import visible
 from assay_reports.views.arrangement import arranged
@@ -27,7 +28,7 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Any] = {"rows": rows, "counted": counted, "arranged": arranged}
+    filters: dict[str, Any] = {"rows": rows, "counted": counted, "arranged": arranged, "levels": listed}
     environment.filters.update(filters)
     return environment
 

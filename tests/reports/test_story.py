@@ -60,6 +60,15 @@ def test_a_kill_is_over_when_the_broker_answers_again() -> None:
     ]
 
 
+def test_a_kill_after_an_answer_names_the_answer() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    moment = "just after the broker's answer to m1 was passed on to the client"
+    journal.write(Fault, 100, id="fault1", what="kill", target="artemis", phase="begin", moment=moment)
+    (chapter,) = story(journal.events).chapters
+    assert [line.text for line in chapter.lines] == [f"kill strikes, {moment}"]
+
+
 def test_a_session_that_the_broker_ended_has_a_line_with_the_error() -> None:
     journal = Journal("run", "w")
     journal.scenario = "a.feature::b"

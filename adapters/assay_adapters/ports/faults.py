@@ -121,6 +121,19 @@ Trigger = Now | BeforeAnswer | AfterAnswer | FirstSight | At
 NOW = Now()
 
 
+def moment_of(trigger: Trigger) -> str:
+    """Return the moment of a trigger in words, for the journal; empty for a fault at once or at a time."""
+    match trigger:
+        case BeforeAnswer(key=key):
+            return f"when the broker's answer to {key} was on its way, so that the client does not get the answer"
+        case AfterAnswer(key=key):
+            return f"just after the broker's answer to {key} was passed on to the client"
+        case FirstSight(key=key):
+            return f"just after {key} was passed on to the client"
+        case Now() | At():
+            return ""
+
+
 class Injection(Protocol):
     """A fault that a scenario has prepared; it happens at its trigger."""
 

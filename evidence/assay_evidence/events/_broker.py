@@ -42,12 +42,14 @@ class Fault(Event, frozen=True, kw_only=True, tag="fault"):
         what: The kind of fault, such as ``kill``.
         target: The queue manager or component that has the fault.
         phase: The begin or the end.
+        moment: At the begin, the event after which the kit caused the fault, in words; empty without such an event.
     """
 
     id: str
     what: str
     target: str
     phase: Phase
+    moment: str = ""
 
 
 class Disk(Event, frozen=True, kw_only=True, tag="disk"):

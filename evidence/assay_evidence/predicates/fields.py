@@ -60,8 +60,7 @@ def equal_fields(claim: Claim, history: History) -> Finding:
         return open_call
     wrong = [name for name, value in wanted.items() if shown.get(name) != value]
     if wrong:
-        verbs = "differs or is" if len(wrong) == 1 else "differ or are"
-        return say.failed(f"{', '.join(wrong)} {verbs} absent.", observed, by=[event])
+        return say.failed(f"Not as expected: {', '.join(wrong)}.", observed, by=[event])
     return say.passed("All fields have the demanded values.", observed, certain=_is_timely(event, history))
 
 

@@ -1163,7 +1163,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @needs-session
-    Scenario Outline: A non-durable subscription stores no messages after the broker <event>
+    Scenario Outline: A non-durable subscriber that comes back after the broker <event> gets no message sent before
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the broker <event>
@@ -1184,7 +1184,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @needs-session @needs-shared-subscription
-    Scenario Outline: A shared non-durable subscription stores no messages after the broker <event>
+    Scenario Outline: A subscriber that shares a non-durable subscription again after the broker <event> gets no message sent before
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       When the broker <event>
@@ -1229,7 +1229,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | non-persistent | is killed and comes back |
 
     @kit @needs-session @needs-selector
-    Scenario Outline: A non-durable subscription to a topic pattern stores no messages after the broker <event>
+    Scenario Outline: A non-durable subscriber to a topic pattern that comes back after the broker <event> gets no message sent before
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the broker <event>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"

@@ -52,7 +52,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "late" is sent to the topic
       Then "keeper" sees "late" exactly once
 
-    Scenario: The topic stores no messages for a durable subscription that has been removed
+    Scenario: A durable subscriber that unsubscribed gets no message that was sent before it comes back
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a durable subscriber "leaver" on the topic
@@ -417,9 +417,10 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   @PD-12 @needs-topic
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
     Lines 20 and 29.  Ended means that the subscription stores no more messages, and that the broker keeps nothing of
-    it.  A later subscriber, even of the same client or under the same name, gets no earlier message.
+    it.  A later subscriber, even of the same client or under the same name, gets no earlier message.  Clients alone
+    cannot see what an ended subscription still stores; only an administrator's look shows it.
 
-    Scenario Outline: A non-durable subscription whose <part> is <ended> stores no more messages
+    Scenario Outline: A non-durable subscriber whose <part> was <ended> gets no message that was sent before it comes back
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the <part> of "passer" is <ended>

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from assay_evidence.concluding.clients import client_title
 from assay_evidence.figures import counted
-from assay_evidence.verdicts import RuleVerdict, Verdict
-from assay_features import Catalogue, CitedBy, Judged, Rule, Strength
+from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict
+from assay_features import Catalogue, CitedBy, Judged, Role, Rule, Strength
 from assay_features.dimensions import State, table_of
 from assay_reports.presentation import LEVELS, ROLES, STRENGTHS
 from assay_reports.sources import KillMatrix
@@ -199,7 +199,12 @@ def _grounds(found: RuleVerdict) -> Iterator[str]:
     if found.verdict is Verdict.UNSUPPORTED:
         yield f"None of {counted(found.asked, 'core scenario')} could run."
         return
-    yield f"{found.passed} of {counted(found.asked, 'core scenario')} passed."
+    core = [one for one in found.scenarios if one.role == Role.CORE]
+    yield f"{found.passed} of {counted(found.asked, 'core scenario')} {_tally(core)}."
+    for role in (Role.CONTROL, Role.EVIDENCE):
+        own = [one for one in found.scenarios if one.role == role]
+        if any(one.verdict is Verdict.FAIL for one in own):
+            yield f"{_passed(own)} of {counted(len(own), f'{role} scenario')} {_tally(own)}."
     breach = breach_of(found)
     if breach:
         yield f"Level of evidence of the breach: {breach}."
@@ -219,11 +224,18 @@ def _roles(found: RuleVerdict) -> Iterator[RoleLine]:
     """Make one line for each role of the rule's scenarios."""
     for role, meaning in ROLES.items():
         own = [scenario for scenario in found.scenarios if scenario.role == role]
-        tally = Counter(scenario.verdict for scenario in own)
-        told = [f"{tally[Verdict.PASS]} of {len(own)} passed"]
-        told += [f"{tally[verdict]} {word}" for verdict, word in _SAID.items() if tally[verdict]]
         if own:
-            yield RoleLine(role, meaning, ", ".join(told))
+            yield RoleLine(role, meaning, f"{_passed(own)} of {len(own)} {_tally(own)}")
+
+
+def _passed(scenarios: Sequence[ScenarioVerdict]) -> int:
+    return sum(scenario.verdict is Verdict.PASS for scenario in scenarios)
+
+
+def _tally(scenarios: Sequence[ScenarioVerdict]) -> str:
+    """Return what happened to scenarios, for use after the number of those that passed: ``passed, 3 could not run``."""
+    tally = Counter(scenario.verdict for scenario in scenarios)
+    return ", ".join(["passed", *(f"{tally[verdict]} {word}" for verdict, word in _SAID.items() if tally[verdict])])
 
 
 def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:

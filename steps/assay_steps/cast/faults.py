@@ -23,6 +23,7 @@ from assay_adapters.ports.faults import (
     Unreachable,
     WorkerDies,
     fault_name,
+    moment_of,
 )
 from assay_evidence import events
 from assay_sdk.model.capabilities import Capability
@@ -80,6 +81,8 @@ class ScenarioFaults:
         self._about_to_arm = armed
         self._recovered = recovered
         self._count = 0
+        self._moments: dict[int, str] = {}
+        """The moments of armed faults in words, by the identity of their injections."""
         self._armed: tuple[FaultRequest, Injection] | None = None
         self._announced: FaultRequest | None = None
 
@@ -100,6 +103,7 @@ class ScenarioFaults:
         injection = faults.inject(fault, when)
         if isinstance(injection, Unsupported):
             raise LookupError(f"This backend cannot do that: {injection.source.text}")
+        self._moments[id(injection)] = moment_of(when)
         return injection
 
     def meet(self) -> None:
@@ -158,7 +162,8 @@ class ScenarioFaults:
             return self.inject(fault)
         name = self._name()
         begin, end = (self._journal.at(mono_ns) for mono_ns in span)
-        self._journal.write(events.Fault, at=begin, id=name, what=what, target=target, phase="begin")
+        moment = self._moments.pop(id(injection), "")
+        self._journal.write(events.Fault, at=begin, id=name, what=what, target=target, phase="begin", moment=moment)
         over = self._journal.write(events.Fault, at=end, id=name, what=what, target=target, phase="end")
         self._recovered(fault)
         return over.ref

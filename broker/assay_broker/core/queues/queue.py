@@ -125,7 +125,7 @@ class Queue:
         name: The name of the queue in refusals.
         definition: The attributes; a queue that the queue manager creates itself has the model's attributes.
         recorded: Whether the store holds the queue's persistent messages. The store holds no messages of temporary
-            queues and non-durable subscriptions (PD-26, PD-27).
+            queues and non-durable subscriptions (PD-26, PD-27, QS-31).
         on_use: Whether the queue exists in memory only while it has messages or users: an application's queue or a
             transmission queue.
     """

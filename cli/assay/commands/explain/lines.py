@@ -11,6 +11,7 @@ from rich.text import Text
 from assay.exits import UsageProblem
 from assay.tables import STYLES
 from assay_evidence.figures import counted
+from assay_evidence.levels import listed
 from assay_evidence.names import matches
 from assay_evidence.verdicts import Verdict
 from assay_reports import KnownOutcome
@@ -132,15 +133,15 @@ def _scenario(view: ScenarioView, pair: Pair, choice: Choice) -> Iterator[Text]:
     verdict = view.verdict
     yield Text()
     yield _line((f"{view.face.symbol} {view.face.word}  ", STYLES[verdict.verdict]), (verdict.scenario, _BOLD))
-    levels = ", ".join(level.words for level in verdict.levels)
     facts = {
         "because": verdict.reason,
         "expected": verdict.expected,
         "observed": verdict.observed,
         "known": _known(view.known) if view.known and view.as_known else "",
         "judged": f"{verdict.judged}, by the {verdict.role} scenario",
-        "evidence": levels,
+        "evidence": listed(verdict.levels) if verdict.levels else "",
         "feature": f"{view.feature}:{view.line}" if view.line else view.feature,
+        "names": f"on the broker they begin with {view.prefix}, which all texts here leave out" if view.prefix else "",
     }
     for name, text in facts.items():
         if text:
