@@ -9,7 +9,7 @@ _HEAD = f"""# Heart-beats over STOMP: the profile stomp-liveness
 
 `assay liveness` judges whether a broker and a client keep their promises about heart-beats, each end separately. The
 rules rest on the section [Heart-beating]({SECTION}) of STOMP 1.2. They are
-no rules of [the catalogue](rules/README.md), because this section is none of its documents; no total of `assay run` counts them.
+no rules of [the catalogue](rules/README.md), because STOMP is none of its four documents; no total of `assay run` counts them.
 `make pages` writes this page.
 
 ```console
@@ -17,7 +17,7 @@ $ assay liveness                                             # the reference bro
 $ assay liveness --backend artemis+stomp --interval 2s
 $ assay liveness --client stomp.py --side client             # stomp.py without the SDK
 $ assay liveness --defect starved-client                     # SL-09 must fail
-$ assay run --profile stomp-liveness --backend rabbitmq+stomp   # the same
+$ assay run --profile stomp-liveness --backend rabbitmq+stomp   # does the same as assay liveness --backend
 ```
 
 `liveness-out/liveness.json` has the verdicts. `liveness-out/wire` has a record for each scenario: every octet, the end that sent it, and
@@ -26,8 +26,8 @@ when it arrived, in milliseconds. The verdicts follow from these records alone.
 ## Rules
 
 STOMP 1.2 demands the behaviour in *must* rules. It permits, but does not demand, the behaviour in *kit* rules. A product that
-does not keep a *kit* rule gets the verdict `recorded`; only the kit's own broker and client can fail it. *Interval* means the larger
-of the sender's promised and the receiver's wanted interval, for one direction.
+does not keep a *kit* rule gets the verdict `recorded`; only the kit's own broker and client can fail it. In each direction, the
+*interval* is the larger of the interval that the sender promises and the one that the receiver wants.
 
 | rule | judged | strength | demand | broken if | defect |
 |---|---|---|---|---|---|
@@ -35,17 +35,17 @@ of the sender's promised and the receiver's wanted interval, for one direction.
 _END = """
 | verdict | meaning |
 |---|---|
-| `pass` | the observation of the record is as the rule demands |
+| `pass` | the record shows what the rule demands |
 | `fail` | the record shows the behaviour under *broken if* |
-| `not promised` | the end sends no heart-beats, or the other one wants none, so there is nothing to judge |
-| `recorded` | a product does not do what STOMP permits and the kit's own parts must do |
+| `not promised` | the end promises no heart-beats, or the other end wants none, so there is nothing to judge |
+| `recorded` | a product breaks a *kit* rule |
 | `inconclusive` | the kit itself was late, or the connection ended before the judged phase was over |
 
 - **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. An end breaks its promise after one and a
   half intervals without an octet, because stomp.py ends the connection then. Artemis and stompjs allow two intervals.
-- **Lateness.** A relay between both ends notes when octets arrive. It measures how late it is itself; if its own lateness may explain
-  the missing octets, the verdict is `inconclusive`. It cannot measure how late a broker's process is, so choose a longer interval
-  on a busy machine.
+- **Lateness.** A relay between both ends notes when octets arrive. The relay measures how late it is itself. If this lateness may
+  explain the missing octets, the verdict is `inconclusive`. The relay cannot measure how late a broker's process is, so choose a
+  longer interval on a busy machine.
 
 ## Scenarios
 

@@ -9,8 +9,8 @@ from assay_sdk.stomp.messages import TABLE, Row
 
 _HEAD = """# STOMP
 
-`assay broker` speaks STOMP 1.0, 1.1 and 1.2 at `127.0.0.1:61613` (`--stomp HOST:PORT`, `--stomp none`). Users and TLS work as for
-AMQP ([broker](broker.md)). `make pages` writes this page.
+`assay broker` speaks STOMP 1.0, 1.1 and 1.2 at `127.0.0.1:61613`; `--stomp HOST:PORT` sets another address, and `--stomp none` opens
+no listener. Users and TLS work as for AMQP ([broker](broker.md)). `make pages` writes this page.
 
 ```console
 $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/queue/ORDERS\\nreceipt:1\\n\\nhello\\0' \\
@@ -25,10 +25,10 @@ $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/qu
 - `client-id` is the JMS client id, which one connection at a time may have.
 - If the server has users, CONNECT needs `login` and `passcode`. The server accepts them over TLS or from its own machine only, unless
   it was started with `--clear-passwords`. Without users the server ignores both headers.
-- CONNECTED tells the command level and the platform of the queue manager (`x-opt-mq-level`, `x-opt-mq-platform`), as over AMQP.
+- CONNECTED has the command level and the platform of the queue manager (`x-opt-mq-level`, `x-opt-mq-platform`), as over AMQP.
 - The server offers to send heart-beats, and asks for them, at intervals of 100 ms or longer (`heart-beat:100,100`). So the client's
-  header decides the intervals; a shorter interval than 100 ms becomes 100 ms. The server writes an end of line when half of an
-  interval has passed without output. It closes a connection after two intervals of silence.
+  header decides the intervals; a shorter interval than 100 ms becomes 100 ms. The server writes an end of line when it has written
+  nothing for half of an interval. It closes a connection on which it has read nothing for two intervals.
 
 ## Destinations
 
@@ -45,14 +45,15 @@ In a MESSAGE, `destination` has the same text as in the SUBSCRIBE; for a subscri
 ## Sending
 
 The receipt of a SEND comes when the queue manager has the message; a persistent message is then on disk. In a transaction the
-receipt comes before the commit. A SEND that the queue manager refuses ends the connection with an ERROR, with or without a receipt.
+receipt comes before the commit. A SEND that the queue manager refuses ends the connection with an ERROR, whether the SEND asks for a
+receipt or not; only the [extension](#extensions) `open-errors` keeps the connection open.
 
 ## Subscribing
 
 | header of SUBSCRIBE | meaning |
 |---|---|
 | `ack` | `auto`, `client` (ACK and NACK settle all earlier messages of the subscription too), `client-individual` |
-| `selector` | a JMS selector; header values are texts, unless `property-types` says otherwise |
+| `selector` | a JMS selector; the values of a message's headers are texts, unless the message's `property-types` says otherwise |
 | `no-local:true`, `activemq.noLocal:true` | no messages of this connection (topics) |
 | `activemq.prefetchSize`, `prefetch-count` | the window: how many messages may be unsettled at a time. -1 means the limit `most-window`, 0 means 1; without the header, the limit `window` |
 | `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 have the same meaning as in the previous row |
@@ -70,8 +71,8 @@ lost, as STOMP 1.2 says.
 
 ## Settling
 
-- ACK and NACK name a message by `id` (1.2: the header `ack` of MESSAGE) or by `message-id` (1.1 with `subscription`). An id
-  that is unknown, or names a settled message or another connection's message, is an error.
+- ACK and NACK name a message by `id` (1.2: the header `ack` of MESSAGE) or by `message-id` (1.1 with `subscription`). An
+  unknown id is an error, and so is the id of a settled message or of another connection's message.
 - NACK gives a message back; the queue manager delivers it again, with `redelivered:true` and `JMSXDeliveryCount`. When a message has
   failed as often as BOTHRESH of its queue says, the server moves it to BOQNAME or, without one, to the dead-letter queue. If the
   queue has no BOTHRESH, this happens after 6 redeliveries (the limit `redeliveries`). `requeue:false` in a NACK moves the message at once.
@@ -93,7 +94,7 @@ extensions: `extensions:credit,delivery-failed,open-errors`.
 ## Errors
 
 After an ERROR the server closes the connection, and aborts its transactions. The ERROR has `message`, `mqrc` (a
-[reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. For a fault of
+[reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. For a violation of
 the protocol `mqrc` is 2046, for an exceeded limit 2102. An error of JMS without a reason code, such as a client id in use, has
 `mqrc` 2195 and its kind in `error-kind` (`invalid-client-id`).
 

@@ -8,14 +8,14 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# Units of work
 
-Messages that a client sends in a unit of work are visible to other clients only after the commit. A message that it
-receives in a unit of work is locked at once. The commit makes all sends and receives final, or none. A unit is local
-to one connection, or it is a branch of a global unit, which a transaction manager commits or backs out. Each kind has
-a state table (`assay_broker.core.states.units`, `assay_broker.core.states.branches`); `make pages` draws this page
-from the tables.
+Messages that a client sends in a unit of work are visible to other clients only after the commit. Messages that it
+receives in a unit of work are locked at once: no other client gets them. The commit makes all sends and receives final,
+or none of them. A unit is local to one connection, or it is a branch of a global unit, which a transaction manager
+commits or backs out. Each kind has a state table (`assay_broker.core.states.units`,
+`assay_broker.core.states.branches`); `make pages` draws this page from the tables.
 
-If a state has no row for an input, the queue manager refuses the input and changes nothing: for a local unit as an
-illegal state, for a branch with XAER_PROTO.
+If a state has no row for an input, the queue manager refuses the input and changes nothing. The error is an illegal
+state for a local unit, and XAER_PROTO for a branch.
 
 ## Local units
 
