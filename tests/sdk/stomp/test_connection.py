@@ -120,6 +120,13 @@ def test_a_frame_of_the_program_in_the_wrong_order_is_its_own_fault() -> None:
         StompConnection(Role.CLIENT).send(CONNECTED)
 
 
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("command", ["SENT", "send", ""])
+def test_a_command_that_does_not_exist_is_the_programs_own_fault(role: Role, command: str) -> None:
+    with pytest.raises(LocalError, match=f"A {role.value} sends no '{command}'"):
+        StompConnection(role).send(Frame(command))
+
+
 def test_a_server_reads_little_before_the_login() -> None:
     made = StompConnection(Role.SERVER, FrameLimits(before_login=100))
     made.receive(b"CONNECT\n")
