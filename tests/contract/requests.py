@@ -80,6 +80,21 @@ class RequestContract(ABC):  # noqa: B024  a part of `DriverContract`, which def
                 assert got is not None
                 assert got.body == f"{text}!"
 
+    def test_a_reply_that_the_application_acknowledges_itself_is_returned(self, world: World) -> None:
+        with world.connect(mode=AckMode.CLIENT) as asking, world.connect() as answering:
+            answers = answering.create_producer()
+
+            def answer(ask: Message[str]) -> None:
+                assert ask.reply_to is not None
+                answers.send_to(ask.reply_to, f"{ask.body}!")
+
+            answering.create_consumer(world.queue()).set_message_listener(answer)
+            for text in ("one", "two"):
+                got = asking.request(world.queue(), text, timeout=SOON_MS)
+                assert got is not None
+                assert got.body == f"{text}!"
+                got.acknowledge()
+
     def test_request_is_refused_where_it_cannot_work(self, world: World) -> None:
         with world.connect(mode=AckMode.TRANSACTED) as ctx:
             with pytest.raises(IllegalStateRuntimeError, match="sends only at its commit"):

@@ -160,6 +160,18 @@ class RawMessage(Struct, frozen=True, kw_only=True):
     properties: dict[str, Scalar | bool | None] = {}
     body: bytes | None = b""
 
+    @property
+    def text(self) -> str:
+        """The body as a text, for a put of a message in the format MQSTR.
+
+        Raises:
+            LookupError: The body is not UTF-8.
+        """
+        try:
+            return (self.body or b"").decode()
+        except UnicodeDecodeError as error:
+            raise LookupError(f"A native put has a text as its body, and this body is not UTF-8: {error}.") from error
+
 
 class Admin(Protocol):
     """An administrator of a broker.
@@ -208,7 +220,8 @@ class Admin(Protocol):
             delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
-            LookupError: The backend cannot set a field of the descriptor or the value of a property.
+            LookupError: The backend cannot set a field of the descriptor or the value of a property, or the body is
+                not UTF-8.
         """
         ...
 

@@ -142,18 +142,17 @@ class _Dispatcher:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Check that no parameter is unknown or repeated, because a misspelt parameter would select another message.
-
-    An operation without parameters in its query ignores all parameters.
+    """Check that no parameter is unknown or repeated, because a misspelt parameter would have no effect.
 
     Raises:
         HttpProblem: A parameter is unknown or repeated.
     """
     known = [one.name for one in operation.parameters if one.place == "query"]
     given = [name for name, _ in request.query_params.multi_items()]
-    for name in given if known else ():
+    for name in given:
         if name not in known:
-            raise HttpProblem(Faults.QUERY, f"The parameters of this path are {', '.join(known)}, not {name[:40]!a}.")
+            offered = f"the parameters {', '.join(known)}" if known else "no parameters"
+            raise HttpProblem(Faults.QUERY, f"This request takes {offered} in its query; {name[:40]!a} is unknown.")
         if given.count(name) > 1:
             raise HttpProblem(Faults.QUERY, f"The parameter {name} is given {given.count(name)} times; give it once.")
 

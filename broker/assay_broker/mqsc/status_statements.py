@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from assay_broker.core.administration.changes import (
     ClearRetained,
     DisplayThreads,
@@ -55,7 +57,7 @@ def read_clear_topic(reading: Reading) -> Statement:
 # branches -------------------------------------------------------------------------------------------------------------
 
 _TYPES = {"INDOUBT": True, "ACTIVE": False, "*": None}
-_LONGEST_XID = 2 * XID_BYTES
+_XID = re.compile(f"(?:[0-9A-F]{{2}}){{1,{XID_BYTES}}}")
 
 
 def _xid(reading: Reading, *, all_of_them: bool) -> Given:
@@ -66,16 +68,15 @@ def _xid(reading: Reading, *, all_of_them: bool) -> Given:
         all_of_them: Whether ``*``, for all branches, is a valid name.
 
     Raises:
-        MqscFaultError: The name is not an xid in hexadecimal digits.
+        MqscFaultError: The name is not an xid in hexadecimal digits, two for each byte.
     """
     name = reading.name()
-    digits = set("0123456789ABCDEF")
     if all_of_them and name.text == "*":
         return name
-    if not 1 <= len(name.text) <= _LONGEST_XID or not digits.issuperset(name.text):
+    if _XID.fullmatch(name.text) is None:
         every = ', or "*" for all' if all_of_them else ""
         raise MqscFaultError(
-            f"A branch is named by its xid: 2 to {_LONGEST_XID} hexadecimal digits{every}.",
+            f"A branch is named by its xid: 2 to {2 * XID_BYTES} hexadecimal digits, an even number{every}.",
             name.begin,
             name.end,
             "AMQ8413E",

@@ -12,6 +12,7 @@ from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import Source
+from assay_sdk.errors import JmsError
 from assay_sdk.faces.caller import Caller, Duration
 from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.message import Message
@@ -62,6 +63,9 @@ class SessionBase:
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         self._caller = caller
         self._engine = engine
+        self._answered: list[TemporaryQueue[Any]] = []
+        """The queues of earlier requests that the client could not delete yet, because the application had not
+        acknowledged the reply."""
 
     def commit(self) -> None:
         """Commit the unit of work (JMS 2.0, 6.2.7).
@@ -228,7 +232,9 @@ class SessionBase:
         """Send a message with a temporary queue as its reply-to, and wait for the reply on this queue.
 
         The call starts the connection.  Each request has its own queue, which the client deletes afterwards.  The
-        broker then refuses a late reply, so no later request receives this reply.
+        broker then refuses a late reply, so no later request receives this reply.  If the application acknowledges the
+        reply itself, the client deletes the queue at a request after the acknowledgement.  The broker deletes a queue
+        that the client could not delete when the connection ends.
 
         Args:
             destination: Destination of the request.
@@ -249,7 +255,18 @@ class SessionBase:
         try:
             return self._request(destination, message, queue, timeout)
         finally:
+            self._answered = [one for one in (*self._answered, queue) if not self._delete_answered(one)]
+
+    def _delete_answered(self, queue: TemporaryQueue[Any]) -> bool:
+        """Delete a request's queue; return False if this is possible once the application acknowledges the reply.
+
+        An error of the deletion is ignored, so that the application gets the reply, or the error of the request.
+        """
+        try:
             self.delete_temporary(queue)
+        except JmsError as error:
+            return error.refused.kind is not JmsErrorKind.ILLEGAL_STATE
+        return True
 
     def _checked_handle(self, handle: object) -> str:
         if isinstance(handle, str) and handle and handle == handle.encode(errors="replace").decode():

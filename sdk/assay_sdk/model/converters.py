@@ -136,7 +136,7 @@ class _Json(Generic[T]):
         _of_type(value, self._shell)
         try:
             return json_text(value), JSON
-        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             name = _name(self._kind)
             raise ConversionError(
                 f"A {name} could not be written as JSON",

@@ -8,6 +8,8 @@ import uuid
 from pathlib import Path
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_OF_PROCESS = f"process:{uuid.uuid4().hex[:16]}"
+"""The id on a system without a boot id.  A forked process has its parent's id, because both use one machine's clock."""
 
 _UNCERTAINTY_NS = 1_000
 """Greatest error of a reading, in nanoseconds.  Linux has one monotonic clock for all processors of a machine.  The
@@ -18,12 +20,12 @@ def _boot_id() -> str:
     """Return an id that is the same in all processes of this machine until it restarts.
 
     The id is a hash of the kernel's boot id, so that a published journal does not contain the boot id.  On a system
-    without a boot id, each call returns another id, so that readings of two clocks are not compared.
+    without a boot id, each process has its own id, so that readings of two processes are not compared.
     """
     try:
         text = _BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
-        return f"process:{uuid.uuid4().hex[:16]}"
+        return _OF_PROCESS
     return f"machine:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -35,7 +37,7 @@ class MachineClock:
 
     @property
     def boot(self) -> str:
-        """Id that changes at each start of the machine; on a system without a boot id, each clock has its own id."""
+        """Id that changes at each start of the machine; on a system without a boot id, each process has its own id."""
         return self._boot
 
     @property

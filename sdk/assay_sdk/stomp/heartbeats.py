@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from assay_sdk.stomp.errors import RemoteError
 
-_FORM = re.compile(r"([0-9]{1,9}),([0-9]{1,9})")
+_FORM = re.compile(r" *([0-9]{1,9}) *, *([0-9]{1,9}) *")
 _PATIENCE = 2
 """How many intervals of silence a reader allows: network and timers may delay a beat (Artemis and stompjs use 2)."""
 
@@ -37,14 +37,14 @@ NO_HEART_BEAT = HeartBeat(0, 0)
 def parse_heart_beat(value: str | None) -> HeartBeat:
     """Parse the header heart-beat; without the header (None), the result is no heart-beats.
 
-    Blanks in the value are ignored, because some clients write them around the numbers.
+    Blanks around the numbers are ignored, because some clients write them.
 
     Raises:
         RemoteError: The value is not two numbers of milliseconds, separated by a comma.
     """
     if value is None:
         return NO_HEART_BEAT
-    found = _FORM.fullmatch(value.replace(" ", ""))
+    found = _FORM.fullmatch(value)
     if found is None:
         raise RemoteError(f"The header heart-beat is {value[:40]!r}: write two times in ms, as in 1000,1000")
     return HeartBeat(int(found[1]), int(found[2]))

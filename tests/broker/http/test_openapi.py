@@ -81,6 +81,16 @@ def test_every_path_answers_every_method_of_its_own_and_no_other(served: Served,
             assert reply.headers["content-security-policy"].startswith("default-src 'none'")
 
 
+def test_every_operation_refuses_a_parameter_that_it_does_not_have(served: Served, description: Any) -> None:
+    for path, methods in description["paths"].items():
+        filled = path.format(version="v2", qmgr="ASSAY", queue="Q", topic="t")
+        for method, operation in methods.items():
+            reply = served.ask(method.upper(), f"{filled}?misspelt=1", "{}" if method == "post" else None)
+            assert reply.error == (400, "ASWB0006E", 0), (method, path)
+            assert "'misspelt'" in reply.text
+            assert "400" in operation["responses"], (method, path)
+
+
 def test_identifiers_are_used_for_one_thing_each() -> None:
     faults: list[Fault] = [one.value for one in Faults]
     assert len({one.identifier for one in faults}) == len(faults)

@@ -377,6 +377,9 @@ def test_where_no_branch_is_in_doubt_none_is_found() -> None:
     ("command", "says"),
     [
         ("DIS THREAD(ORDERS)", "hexadecimal"),
+        ("DIS THREAD(A)", "2 to 266 hexadecimal digits"),
+        ("RESOLVE INDOUBT(ABC) ACTION(COMMIT)", "an even number"),
+        (f"DIS THREAD({'AB' * 134})", "2 to 266 hexadecimal digits"),
         ("RESOLVE INDOUBT(*) ACTION(COMMIT)", "hexadecimal"),
         ("RESOLVE INDOUBT(AB)", "ACTION"),
         ("RESOLVE INDOUBT(AB) ACTION(FORGET)", "COMMIT or BACKOUT"),

@@ -120,6 +120,13 @@ def test_a_frame_of_the_program_in_the_wrong_order_is_its_own_fault() -> None:
         StompConnection(Role.CLIENT).send(CONNECTED)
 
 
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("command", ["SENT", "send", ""])
+def test_a_command_that_does_not_exist_is_the_programs_own_fault(role: Role, command: str) -> None:
+    with pytest.raises(LocalError, match=f"A {role.value} sends no '{command}'"):
+        StompConnection(role).send(Frame(command))
+
+
 def test_a_server_reads_little_before_the_login() -> None:
     made = StompConnection(Role.SERVER, FrameLimits(before_login=100))
     made.receive(b"CONNECT\n")
@@ -152,13 +159,13 @@ def test_the_highest_common_version_is_chosen(accepted: str | None, version: Ver
 
 
 @pytest.mark.parametrize(
-    ("value", "found"), [(None, (0, 0)), ("0,0", (0, 0)), ("100,2000", (100, 2000)), ("100, 2000", (100, 2000))]
+    ("value", "found"), [(None, (0, 0)), ("0,0", (0, 0)), ("100,2000", (100, 2000)), (" 100 , 2000 ", (100, 2000))]
 )
 def test_a_heart_beat_header_has_two_times(value: str | None, found: tuple[int, int]) -> None:
     assert parse_heart_beat(value) == found
 
 
-@pytest.mark.parametrize("value", ["", "1", "1,2,3", "-1,0", "a,b", "1.5,2", "9999999999,0"])
+@pytest.mark.parametrize("value", ["", "1", "1,2,3", "-1,0", "a,b", "1.5,2", "9999999999,0", "1 0,5", "10,5 0"])
 def test_another_heart_beat_header_is_a_fault(value: str) -> None:
     with pytest.raises(RemoteError, match="heart-beat"):
         parse_heart_beat(value)

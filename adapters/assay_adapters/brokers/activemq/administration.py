@@ -78,7 +78,7 @@ class ActiveMqAdministrator(Administrator):
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue, without their bodies."""
-        shown = self._mbeans.browse(queue, _Shown)
+        shown = self._mbeans.browse(queue, list[_Shown])
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:

@@ -55,7 +55,8 @@ class Jolokia:
     def search(self, pattern: str) -> Outcome[tuple[str, ...]]:
         """Return the names of all MBeans that match a pattern, in alphabetical order."""
         found = self._ask({"type": "search", "mbean": pattern})
-        return found if isinstance(found, Refused) else Ok(tuple(sorted(map(str, found.value))))
+        names = found if isinstance(found, Refused) else _converted(found.value, list[str])
+        return names if isinstance(names, Refused) else Ok(tuple(sorted(names.value)))
 
     def _ask(self, request: dict[str, object]) -> Outcome[Any]:
         mbean = str(request["mbean"])
@@ -68,7 +69,7 @@ class Jolokia:
             return Refused(JmsErrorKind.SECURITY, text)
         try:
             answer = msgspec.json.decode(answered.body, type=_Answer)
-        except msgspec.DecodeError as error:
+        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
             text = f"Jolokia's answer cannot be read (HTTP {answered.status}): {error}"
             return Refused(JmsErrorKind.MESSAGING, text)
         if answer.status == HTTPStatus.OK:
@@ -129,14 +130,14 @@ class Mbeans:
             return Refused(JmsErrorKind.MESSAGING, text)
         return self.jolokia.run(found.value[0], operation, *arguments)
 
-    def browse(self, name: str, shape: type[T]) -> Outcome[list[T]]:
+    def browse(self, name: str, shape: type[list[T]]) -> Outcome[list[T]]:
         """Return the messages on a queue; none if the broker has no such queue.
 
         Refuse if the queue may have more messages than the product shows in one answer.
 
         Args:
             name: The queue's name.
-            shape: The type of a message in the product's answer.
+            shape: The type of the messages in the product's answer.
         """
         found = self.queues(name)
         if isinstance(found, Refused):
@@ -146,10 +147,19 @@ class Mbeans:
         answered = self.jolokia.run(found.value[0], "browse()")
         if isinstance(answered, Refused):
             return answered
-        if len(answered.value) >= self._shown:
+        messages = _converted(answered.value, shape)
+        if isinstance(messages, Ok) and len(messages.value) >= self._shown:
             text = f"{self._title} shows {self._shown} messages of queue {name} at most"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(name,))
-        return Ok([msgspec.convert(one, shape) for one in answered.value])
+        return messages
+
+
+def _converted(value: object, shape: type[T]) -> Outcome[T]:
+    """Return the value of an answer as a value of type `shape`; refuse a value in another form."""
+    try:
+        return Ok(msgspec.convert(value, shape))
+    except msgspec.ValidationError as error:
+        return Refused(JmsErrorKind.MESSAGING, f"Jolokia's answer cannot be read: {error}")
 
 
 def _nothing(outcome: Outcome[Any]) -> Outcome[None]:

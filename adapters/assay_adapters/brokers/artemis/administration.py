@@ -97,7 +97,7 @@ class ArtemisAdministrator(Administrator):
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return a queue's messages without their bodies, except messages that are delivered and not settled."""
-        shown = self._mbeans.browse(queue, _Shown)
+        shown = self._mbeans.browse(queue, list[_Shown])
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:

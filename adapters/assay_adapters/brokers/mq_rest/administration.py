@@ -41,6 +41,8 @@ _SYSTEM = "SYSTEM."
 """The prefix of the names of system objects; a queue manager never creates such an object on use (DD-40)."""
 _ALL = ("ALL",)
 _TENTH_MS = 100
+_UNLIMITED = -1
+"""The value of Expiry for a message that does not expire (MQEI_UNLIMITED)."""
 
 
 class RestAdmin:
@@ -135,10 +137,10 @@ class RestAdmin:
             delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
-            LookupError: REST cannot set a field of the descriptor or the value of a property.
+            LookupError: REST cannot set a field of the descriptor or the value of a property, or the body is not UTF-8.
         """
         delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
-        return self._rest.put(queue, {**_headers(message), **delay}, message.body or b"")
+        return self._rest.put(queue, {**_headers(message), **delay}, message.text.encode())
 
     def identify(self, text: str) -> bytes:
         """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
@@ -210,7 +212,8 @@ def _headers(raw: RawMessage) -> dict[str, str]:
     if "Priority" in given:
         headers["ibm-mq-md-priority"] = str(given.pop("Priority"))
     if "Expiry" in given:
-        headers["ibm-mq-md-expiry"] = str(int(given.pop("Expiry")) * _TENTH_MS)
+        expiry = int(given.pop("Expiry"))
+        headers["ibm-mq-md-expiry"] = "unlimited" if expiry == _UNLIMITED else str(expiry * _TENTH_MS)
     if "CorrelId" in given:
         headers["ibm-mq-md-correlationId"] = f"ID:{given.pop('CorrelId')}"
     if "ReplyToQ" in given:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -20,6 +20,8 @@ from msgspec import Struct
 from assay_adapters.brokers.http import Answer, HttpServer, NoAnswerError
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
 from assay_sdk.driver import Login
+
+T = TypeVar("T")
 
 _VERSION = "v3"
 _CSRF = "ibm-mq-rest-csrf-token"
@@ -125,21 +127,17 @@ class MqRest:
         answered = self.ask("POST", path, {"Content-Type": "application/json"}, body)
         if isinstance(answered, Refused):
             return answered
-        try:
-            answer = msgspec.json.decode(answered.value.body, type=_Answer)
-        except msgspec.DecodeError as error:
-            text = (
-                f"the answer of {self._queue_manager} to {command.command} {command.qualifier} cannot be read: {error}"
-            )
-            return Refused(JmsErrorKind.MESSAGING, text)
-        for item in answer.command_response:
+        answer = self._decoded(answered.value, _Answer, f"{command.command} {command.qualifier}")
+        if isinstance(answer, Refused):
+            return answer
+        for item in answer.value.command_response:
             if item.completion_code:
                 text = " ".join(item.message) or f"{command.command} {command.qualifier} was refused."
                 return _refusal(item.reason_code, text, command.name)
         return Ok(
             tuple(
                 {keyword.upper(): value for keyword, value in item.parameters.items()}
-                for item in answer.command_response
+                for item in answer.value.command_response
                 if item.parameters
             )
         )
@@ -149,11 +147,13 @@ class MqRest:
         answered = self.ask("GET", f"{self.queue(queue)}/messagelist?detail=full", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
-        listed = msgspec.json.decode(answered.value.body, type=_Messages)
-        if listed.more:
+        listed = self._decoded(answered.value, _Messages, f"a browse of {queue}")
+        if isinstance(listed, Refused):
+            return listed
+        if listed.value.more:
             text = f"the queue {queue} has more messages than the server lists in one answer"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
-        return Ok(listed.messages)
+        return Ok(listed.value.messages)
 
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
         """Remove and return the first message with a correlation id; None if the queue has no such message."""
@@ -161,8 +161,7 @@ class MqRest:
         answered = self.ask("DELETE", f"{self.queue(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
-        octets = answered.value.body
-        return Ok(msgspec.json.decode(octets, type=WholeMessage) if octets else None)
+        return self._decoded(answered.value, WholeMessage, f"a get from {queue}") if answered.value.body else Ok(None)
 
     def put(self, queue: str, headers: Mapping[str, str], body: bytes) -> Outcome[None]:
         """Put a message on a queue.
@@ -201,11 +200,25 @@ class MqRest:
             return Ok(answer)
         return _problem(answer.status, answer.body, objects)
 
+    def _decoded(self, answer: Answer, shape: type[T], request: str) -> Outcome[T]:
+        """Return the content of an answer in JSON; refuse an answer in another form.
+
+        Args:
+            answer: The answer.
+            shape: The type of the content.
+            request: The request, for the refusal.
+        """
+        try:
+            return Ok(msgspec.json.decode(answer.body, type=shape))
+        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
+            text = f"the answer of {self._queue_manager} to {request} cannot be read: {error}"
+            return Refused(JmsErrorKind.MESSAGING, text)
+
 
 def _problem(status: int, octets: bytes, objects: tuple[str, ...]) -> Refused:
     try:
         error = msgspec.json.decode(octets, type=_Errors).error[0]
-    except (msgspec.DecodeError, IndexError):
+    except (ValueError, IndexError):
         error = _Error(message=octets[:200].decode(errors="replace"))
     return _refusal(error.reason_code, f"{error.message} (HTTP {status})", *objects)
 

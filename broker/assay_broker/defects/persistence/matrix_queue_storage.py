@@ -283,7 +283,7 @@ PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS = (
     Defect(
         name="bytes-become-text-at-restart",
         rules=("PD-20", "PD-23", "QS-32"),
-        text="A restart turns stored bodies of bytes into texts, without the octets that are not UTF-8.",
+        text="A restart turns stored bodies of bytes into texts, with U+FFFD for octets that are not UTF-8.",
         apply=lambda: _read_altered(as_text),
     ),
     Defect(

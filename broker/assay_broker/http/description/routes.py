@@ -147,7 +147,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show the name and state of the queue manager.",
         handler=_managers,
         replies=(Reply(status=200, about="The name and state.", media={_JSON: MANAGERS}),),
-        faults=(401, 403, 404, 503),
+        faults=(400, 401, 403, 404, 503),
     ),
     Operation(
         name="showQueueManager",
@@ -156,7 +156,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show the state of the queue manager.",
         handler=_managers,
         replies=(Reply(status=200, about="The name and state.", media={_JSON: MANAGERS}),),
-        faults=(401, 403, 404, 503),
+        faults=(400, 401, 403, 404, 503),
     ),
     Operation(
         name="runCommand",
@@ -260,6 +260,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show whether the server is alive.",
         handler=_health,
         replies=(Reply(status=200, about="The server is alive.", media={_JSON: STATE}),),
+        faults=(400,),
         without_login=True,
     ),
     Operation(
@@ -276,6 +277,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 media={_JSON: STATE},
             ),
         ),
+        faults=(400,),
         without_login=True,
     ),
     Operation(
@@ -285,6 +287,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show this description.",
         handler=_description,
         replies=(Reply(status=200, about="The description.", media={_JSON: DESCRIPTION}),),
+        faults=(400,),
         without_login=True,
     ),
     Operation(
@@ -294,7 +297,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Show metrics of the queue manager for Prometheus.",
         handler=metrics.metrics,
         replies=(Reply(status=200, about="Metrics in Prometheus' text format.", media={_PLAIN: TEXT}),),
-        faults=(401, 403, 503),
+        faults=(400, 401, 403, 503),
     ),
     Operation(
         name="status",

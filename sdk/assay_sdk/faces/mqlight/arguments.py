@@ -155,6 +155,6 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
         return Message(body=bytes(cast("bytes", data)), content_type=OCTETS)
     try:
         return Message(body=json_text(data), content_type=JSON)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         text = f"data for {topic} is {type(data).__name__}, not a JSON value ({error}): give text, bytes or JSON"
         raise caller.error(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(topic,))) from error

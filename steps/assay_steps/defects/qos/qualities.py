@@ -113,7 +113,7 @@ QOS_QUALITIES_DEFECTS = (
     Defect(
         name="sends-bytes-as-text",
         rules=("QS-02",),
-        text="The client sends a body of bytes as a text, without the octets that are not UTF-8.",
+        text="The client sends a body of bytes as a text, with U+FFFD for octets that are not UTF-8.",
         wire=commands(sends_as(lambda command: replace(command, message=as_text(command.message)))),
     ),
     on_wire(wires, _AnotherOfTwo, "confirms-the-oldest", "QS-01", "QS-14"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.adapters.brokers.amqp.peer import LOGIN, peer
+from msgspec import Struct
+from tests.adapters.brokers.amqp.peer import LOGIN, Peer, peer
 
-from assay_adapters.brokers.amqp.jolokia import Jolokia, quoted
+from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans, quoted
 from assay_adapters.brokers.http import HttpServer
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Refused
 
@@ -41,6 +42,7 @@ def test_requests_carry_the_login_and_name_the_mbean() -> None:
         (403, b"<html>", JmsErrorKind.SECURITY, "refuses the kit's administrator (HTTP 403)"),
         (404, b"<html>not here</html>", JmsErrorKind.MESSAGING, "cannot be read (HTTP 404)"),
         (200, b"", JmsErrorKind.MESSAGING, "cannot be read (HTTP 200)"),
+        (200, b'{"status": 200, "value": "\xff"}', JmsErrorKind.MESSAGING, "cannot be read (HTTP 200)"),
         (200, {"value": 1}, JmsErrorKind.MESSAGING, "cannot be read"),
         (200, {"status": 500, "error": "java.lang.Problem : full"}, JmsErrorKind.MESSAGING, "java.lang.Problem : full"),
         (200, {"status": 500}, JmsErrorKind.MESSAGING, "status 500"),
@@ -70,6 +72,33 @@ def test_a_peer_that_is_not_there_is_a_refusal_without_the_password() -> None:
     assert isinstance(answer, Refused)
     assert "does not answer its administrator" in answer.text
     assert LOGIN.password not in repr(answer)
+
+
+class _Shown(Struct):
+    size: int
+
+
+@pytest.mark.parametrize("value", [None, 3, "text", {"size": 1}, [{"size": "large"}], [1]])
+def test_messages_in_another_form_are_a_refusal(value: Any) -> None:
+    def answering(_method: str, _path: str, body: Any) -> tuple[int, Any]:
+        return 200, {"status": 200, "value": ["broker:q"] if body["type"] == "search" else value}
+
+    with peer(answering) as there:
+        answer = _mbeans(there).browse("q", list[_Shown])
+    assert isinstance(answer, Refused)
+    assert (answer.kind, "cannot be read" in answer.text) == (JmsErrorKind.MESSAGING, True)
+
+
+@pytest.mark.parametrize("value", [None, 3, [1]])
+def test_names_in_another_form_are_a_refusal(value: Any) -> None:
+    with peer(lambda *_: (200, {"status": 200, "value": value})) as there:
+        answer = _mbeans(there).browse("q", list[_Shown])
+    assert isinstance(answer, Refused)
+    assert (answer.kind, "cannot be read" in answer.text) == (JmsErrorKind.MESSAGING, True)
+
+
+def _mbeans(there: Peer) -> Mbeans:
+    return Mbeans(Jolokia(there.server, PATH), title="Acme", broker="broker:*", queue="broker:{}".format, shown=400)
 
 
 def test_names_in_quotation_marks_are_escaped() -> None:

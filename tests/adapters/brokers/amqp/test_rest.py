@@ -62,6 +62,13 @@ def test_what_the_peer_refuses_or_garbles_is_a_refusal(status: int, body: Any, k
     assert LOGIN.password not in repr(answer)
 
 
+def test_an_answer_whose_texts_are_not_utf_8_is_a_refusal() -> None:
+    with peer(lambda *_: (200, b'["\xff"]')) as there:
+        answer = rest(there).read(list[str], ORDERS)
+    assert isinstance(answer, Refused)
+    assert "the answer of Acme cannot be read" in answer.text
+
+
 def test_what_is_not_there_is_an_unknown_object() -> None:
     with peer(lambda *_: (404, b"")) as there:
         answer = rest(there).change("DELETE", ORDERS)

@@ -255,7 +255,8 @@ def test_commands_and_messages_have_different_users_and_no_extension() -> None:
     assert "detail" not in browse.path
 
 
-def test_an_answer_that_is_not_ibm_mqs_is_a_refusal() -> None:
-    with peer(lambda *_: (200, ["surprise"])) as there:
+@pytest.mark.parametrize("answer", [["surprise"], b'{"messages": [{"messageId": "\xff"}]}'])
+def test_an_answer_that_is_not_ibm_mqs_is_a_refusal(answer: Any) -> None:
+    with peer(lambda *_: (200, answer)) as there:
         refused = [looked_at(there), refusal(administrator(there.port).inspect(ObjectKind.QUEUE, "ORDERS"))]
     assert all("cannot be read" in one.text for one in refused)

@@ -91,6 +91,15 @@ def test_a_message_behind_two_heart_beats_that_came_with_it_is_delivered(peer: P
         assert client.until(Arrived).message.message_id == "m1"
 
 
+def test_a_message_with_properties_of_many_octets_arrives(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1))
+        message(peer, 0, first="x" * 1_500_000, second="y" * 1_500_000)
+        properties = client.until(Arrived).message.properties
+        assert [len(str(properties[name])) for name in ("first", "second")] == [1_500_000, 1_500_000]
+
+
 def test_octets_that_are_no_frame_end_the_connection(peer: Peer) -> None:
     with connected(peer) as client:
         peer.raw(b"HELLO\n\n\0")

@@ -58,6 +58,8 @@ _SYSTEM = "SYSTEM."
 """The prefix of the names of system objects; a queue manager never creates such an object on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
+_UNLIMITED = -1
+"""The value of Expiry for a message that does not expire (MQEI_UNLIMITED)."""
 
 
 class AdminPeer:
@@ -230,7 +232,7 @@ class ReferenceAdmin:
             delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
-            LookupError: The reference broker cannot set a field of the descriptor.
+            LookupError: The reference broker cannot set a field of the descriptor, or the body is not UTF-8.
         """
         outcome = self._peer(None).ask(changes.NativePut(queue, _message(message), delay_ms))
         return outcome if isinstance(outcome, Refused) else Ok(None)
@@ -289,15 +291,16 @@ def _message(raw: RawMessage) -> Message:
     """Return a native message as the core's message; the queue's defaults fill the fields that its descriptor lacks.
 
     Raises:
-        LookupError: The reference broker cannot set a field of the descriptor.
+        LookupError: The reference broker cannot set a field of the descriptor, or the body is not UTF-8.
     """
     given = dict(raw.descriptor)
+    expiry = int(given.pop("Expiry", _UNLIMITED))
     message = Message(
         properties=dict(raw.properties),
-        body=(raw.body or b"").decode(),
+        body=raw.text,
         durable=bool(given.pop("Persistence")) if "Persistence" in given else None,
         priority=int(given.pop("Priority")) if "Priority" in given else None,
-        ttl_ms=int(given.pop("Expiry")) * _TENTH_MS if "Expiry" in given else None,
+        ttl_ms=None if expiry == _UNLIMITED else expiry * _TENTH_MS,
         correlation_id=f"ID:{given.pop('CorrelId')}" if "CorrelId" in given else None,
         reply_to=Address(AddressKind.QUEUE, str(given.pop("ReplyToQ"))) if "ReplyToQ" in given else None,
     )

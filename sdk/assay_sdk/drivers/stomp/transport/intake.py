@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from assay_sdk.stomp import SERVER_COMMANDS, Frame, FrameLimits, FrameReader, RemoteError, Version
 
-_LIMITS = FrameLimits(max_headers=10_000, max_body=1 << 30)
-"""More headers and longer bodies than brokers allow, so that the client refuses no message because of them."""
+_MOST_HEAD = 1 << 28
+"""The most octets of a frame's headers: brokers allow 100 MiB for a message, and escapes can double its length."""
+_LIMITS = FrameLimits(max_line=_MOST_HEAD, max_headers=10_000, max_head=_MOST_HEAD, max_body=1 << 30)
+"""More and longer headers, and longer bodies, than brokers allow, so that the client refuses no message because of
+them."""
 
 Item = Frame | RemoteError | None
 """A frame of the broker; an error for octets that are no frame; None for the end of the connection."""

@@ -115,6 +115,19 @@ def test_a_field_that_no_native_put_can_be_given_is_said(of: ReferenceInstance) 
         of.admin.put_native("Q", RawMessage(descriptor={"BackoutCount": 1}))
 
 
+def test_a_native_put_can_say_that_its_message_does_not_expire(of: ReferenceInstance) -> None:
+    sent(of, "t/m0")
+    received(of)
+    value(of.admin.put_native("Q", RawMessage(descriptor={"Expiry": -1}, body=b"x")))
+    (found,) = browsed(of, "Q")
+    assert found.descriptor["Expiry"] == -1
+
+
+def test_a_native_put_of_octets_that_are_no_text_is_not_possible(of: ReferenceInstance) -> None:
+    with pytest.raises(LookupError, match="not UTF-8"):
+        of.admin.put_native("Q", RawMessage(descriptor={}, body=b"\xff"))
+
+
 def test_the_subscriptions_of_a_topic_are_shown_with_their_queues(of: ReferenceInstance) -> None:
     topic = Address(AddressKind.TOPIC, "T")
     connection = value(of.clients()["classic"].connect(of.endpoint("amqp"), client_id="c"))

@@ -185,6 +185,18 @@ def test_a_message_is_taken_by_its_correlation_id(own: ServerInstance) -> None:
     assert (taken.value.body, taken.value.properties) == (b"x", {"colour": "red", "n": 3})
 
 
+def test_a_native_put_can_say_that_its_message_does_not_expire(own: ServerInstance) -> None:
+    assert own.admin.put_native("Q", RawMessage(descriptor={"Expiry": -1}, body=b"x")) == Ok(None)
+    browsed = own.admin.browse("Q")
+    assert isinstance(browsed, Ok)
+    assert [message.descriptor["Expiry"] for message in browsed.value] == [-1]
+
+
+def test_a_native_put_of_octets_that_are_no_text_is_not_possible(own: ServerInstance) -> None:
+    with pytest.raises(LookupError, match="not UTF-8"):
+        own.admin.put_native("Q", RawMessage(descriptor={}, body=b"\xff"))
+
+
 def test_authority_counts_for_who_logs_in(own: ServerInstance) -> None:
     assert own.admin.execute(Define(ObjectKind.QUEUE, "Q", {})) == Ok(None)
     nobody = Authorise("nobody", ObjectKind.QUEUE, "Q", grant=("NONE",), group=True)
