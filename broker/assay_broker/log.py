@@ -252,6 +252,7 @@ class Log:
         try:
             wait = store.begin_flush()
         except StoreError as error:
+            self.flushes.note(len(written), self._runner.clock.monotonic_ns() - begun_ns)
             self._conclude(written, {id(writer): str(error)})
             return
         if wait is None:

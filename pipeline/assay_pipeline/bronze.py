@@ -6,8 +6,9 @@ line, an incomplete line, an altered byte.
 
 The line numbers of each writer show missing and surplus lines.  Lines are numbered from 0 without gaps; the first line
 is ``begin``; the last is ``end`` and holds the number of lines before it.  The ``end`` of the run's main process (the
-controller) names all writers.  A writer is **missing** if this ``end`` names it and no parsed line is from it.  The
-controller is missing if no ``end`` names writers.
+controller) names all writers.  A writer is **missing** if this ``end`` names it, no parsed line is from it, and it has
+no file of its own.  A file without a parsed line is an **empty file**.  The controller is missing if no ``end`` names
+writers.
 
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers are not used, because they drop
 blank lines and all but the first object of a line, and turn an invalid line into a row of nulls.
@@ -20,12 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.files.parts import writer_of
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.places.naming import pattern_of
 from assay_pipeline.schema import CHECKSUM, CORRUPT, KIND, event_schema, parsing_schema, required_fields
@@ -45,7 +48,7 @@ class Bronze(Struct, frozen=True):
         quarantine: The quarantined lines: ``folder``, ``file``, ``reason``, ``line``.
         missing: The missing and surplus lines of each writer: ``folder``, ``run``, ``writer``, ``reason``, ``lines``
             (their number; null if unknown) and ``file`` (only for a file without a valid line; otherwise null).
-        files: The journal files: ``folder``, ``file``.
+        files: The journal files: ``folder``, ``file``, and ``writer``, the writer that the file's name tells.
     """
 
     events: DataFrame
@@ -70,7 +73,7 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
         .text([pattern_of(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )
-    lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select(
+    lines = raw.join(F.broadcast(_known(spark, listed).drop("writer")), "file", "left").select(
         "*", _parsed(F.col("line")).alias("event")
     )
     return lines.withColumn("reason", _damage(F.col("line"), F.col("event"))).withColumn("case_id", case_id("event."))
@@ -104,9 +107,10 @@ def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile])
 
 
 def _known(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
-    rows = msgspec.json.encode([{"folder": file.folder, "file": file.path} for file in files]).decode()
+    told = [{"folder": file.folder, "file": file.path, "writer": writer_of(Path(file.path))} for file in files]
     return spark.sql(
-        "SELECT inline(from_json(:rows, 'array<struct<folder: string, file: string>>'))", args={"rows": rows}
+        "SELECT inline(from_json(:rows, 'array<struct<folder: string, file: string, writer: string>>'))",
+        args={"rows": msgspec.json.encode(told).decode()},
     )
 
 
@@ -172,7 +176,12 @@ def _missing(events: DataFrame, known: DataFrame) -> DataFrame:
         .where(F.col("finding.holds"))
         .select(*WRITER, "finding.reason", "finding.lines", F.lit(None).cast("string").alias("file"))
     )
-    others = (_missing_writers(events), _missing_controllers(events), _silent_files(events, known))
+    silent = known.join(events.select("folder", "file").distinct(), ["folder", "file"], "left_anti")
+    others = (
+        _missing_writers(events, silent),
+        _missing_controllers(events),
+        _unknown_lines(silent.drop("writer"), "empty file"),
+    )
     return reduce(DataFrame.unionByName, others, by_count)
 
 
@@ -189,18 +198,15 @@ def _unknown_lines(frame: DataFrame, reason: str) -> DataFrame:
     )
 
 
-def _missing_writers(events: DataFrame) -> DataFrame:
+def _missing_writers(events: DataFrame, silent: DataFrame) -> DataFrame:
+    """Find the writers without a parsed line; those with one of the `silent` files have a finding already."""
     named = events.where(F.col(KIND) == "end").select(*RUN, F.explode("writers").alias("writer")).distinct()
     present = events.select(*WRITER).distinct()
-    return _unknown_lines(named.join(present, list(WRITER), "left_anti"), "missing writer")
+    without = named.join(present, list(WRITER), "left_anti").join(silent, ["folder", "writer"], "left_anti")
+    return _unknown_lines(without, "missing writer")
 
 
 def _missing_controllers(events: DataFrame) -> DataFrame:
     lists = F.coalesce(F.max(F.when(F.col(KIND) == "end", F.size("writers"))), F.lit(0))
     without = events.groupBy(*RUN).agg(lists.alias("writers")).where(F.col("writers") <= 0)
     return _unknown_lines(without, "no controller")
-
-
-def _silent_files(events: DataFrame, known: DataFrame) -> DataFrame:
-    spoken = events.select("folder", "file").distinct()
-    return _unknown_lines(known.join(spoken, ["folder", "file"], "left_anti"), "empty file")

@@ -274,7 +274,9 @@ def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[R
         events.where(begun | ended | lacking | cut | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
         .groupBy(*NAMES)
         .agg(
-            F.first(F.when(begun, F.struct("rules", "judged", "strength", "repeats")), ignorenulls=True).alias("begun"),
+            F.first(
+                F.when(begun, F.struct("rules", "judged", "strength", "attempt", "repeats")), ignorenulls=True
+            ).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
             F.min(F.when(cut, F.struct("writer", "seq", "refused.text"))).alias("cut"),
             *(F.sum(F.when(ended, F.col(name))).alias(name) for name in ("late_ns", "elapsed_ns")),
@@ -310,5 +312,6 @@ def _remark(row: Row) -> Remark:
         late_ns=row.late_ns or 0,
         elapsed_ns=row.elapsed_ns or 0,
         session_error=None if row.cut is None else row.cut.text or "",
+        attempt=begun.attempt or 1,
         repeats=begun.repeats or "",
     )

@@ -7,7 +7,8 @@
 - If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  If another scenario
   passed, such a scenario does not count for the rule, because its kept subjects are no evidence.  A scenario with a
   broken or undecided subject always counts.
-- If the suite tried a scenario again, an inconclusive first attempt does not count.
+- An attempt without a decision does not count if the suite then tried the scenario again
+  (`assay_evidence.concluding.attempts`).
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
 - A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, even if it has subjects.
@@ -34,6 +35,8 @@ _VERDICT_OF = {
     Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
     Outcome.BROKEN: Verdict.FAIL,
 }
+_REPLACED = frozenset({Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED, Verdict.ERROR})
+"""The verdicts on an attempt that do not count if the suite tried the scenario again."""
 
 
 class RunOf(Struct, frozen=True, order=True):
@@ -82,6 +85,7 @@ class Remark(Struct, frozen=True):
         elapsed_ns: The scenario's duration, in nanoseconds.
         session_error: The text of the error with which the broker ended a session; None if the broker ended no session
             with an error.
+        attempt: The number of the attempt at the scenario, from 1.
         repeats: The id of the scenario of which this is a later attempt; empty for a first attempt.
     """
 
@@ -94,6 +98,7 @@ class Remark(Struct, frozen=True):
     late_ns: int = 0
     elapsed_ns: int = 0
     session_error: str | None = None
+    attempt: int = 1
     repeats: str = ""
 
 
@@ -179,14 +184,12 @@ class _RuleOf(Struct, frozen=True):
         examined = {tally.scenario: tally for tally in tallies}
         failing = {name for name, remark in remarks.items() if self._own(remark) is not None}
         plain = Remark("", (self.rule.id,), self.judged, self.rule.strength.value)
-        repeated = {remark.repeats for remark in remarks.values()}
+        repeated = _repeated(remarks.values())
         all_attempts = (
             self._scenario(name, examined.get(name), remarks.get(name, plain))
             for name in sorted(examined.keys() | failing)
         )
-        scenarios = tuple(
-            one for one in all_attempts if one.verdict is not Verdict.INCONCLUSIVE or one.scenario not in repeated
-        )
+        scenarios = tuple(one for one in all_attempts if one.verdict not in _REPLACED or one.scenario not in repeated)
         deciding_ones = _deciding(scenarios, examined)
         verdict = worst(scenario.verdict for scenario in deciding_ones) if examined else Verdict.NOT_DEMONSTRATED
         return self._verdict(verdict, scenarios)
@@ -257,6 +260,15 @@ class _RuleOf(Struct, frozen=True):
         ending = session_ended(self.judged, self.run.ours, remark.session_error)
         busy = held_up(remark.late_ns, remark.elapsed_ns)
         return [*self._damaged(), *(one for one in (kit, ending, busy) if one is not None)]
+
+
+def _repeated(remarks: Iterable[Remark]) -> set[str]:
+    """Return the ids of all attempts after which the suite tried their scenario again."""
+    attempts: dict[str, list[Remark]] = {}
+    for remark in remarks:
+        attempts.setdefault(remark.repeats or remark.scenario, []).append(remark)
+    ordered = (sorted(group, key=lambda one: one.attempt) for group in attempts.values())
+    return {one.scenario for group in ordered for one in group[:-1]}
 
 
 def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:

@@ -9,7 +9,7 @@ from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdi
 
 
 def readable(verdicts: Verdicts) -> Verdicts:
-    """Remove, from all texts of the verdicts on scenarios, the prefixes that make names unique on the broker."""
+    """Remove, from all texts of the verdicts, the prefixes that make names unique on the broker."""
     return structs.replace(
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),
@@ -19,7 +19,10 @@ def readable(verdicts: Verdicts) -> Verdicts:
 
 
 def _rule(rule: RuleVerdict) -> RuleVerdict:
-    return structs.replace(rule, scenarios=tuple(_scenario(scenario) for scenario in rule.scenarios))
+    reason = rule.reason  # consists of the reasons of scenarios
+    for scenario in rule.scenarios:
+        reason = plain(reason, scenario.scenario)
+    return structs.replace(rule, reason=reason, scenarios=tuple(_scenario(scenario) for scenario in rule.scenarios))
 
 
 def _scenario(verdict: ScenarioVerdict) -> ScenarioVerdict:

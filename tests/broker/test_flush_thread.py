@@ -12,6 +12,8 @@ import pytest
 from tests.broker.world import Line, World
 
 from assay_broker.shell import QueueManager
+from assay_broker.stores import StoreError
+from assay_broker.stores.database import Database
 from assay_broker.stores.sqlite import SqliteStore
 from assay_broker.stores.watched import WatchedDisk
 from assay_sdk import driver
@@ -192,6 +194,27 @@ def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
     other.work()
     world.run()
     assert (refused(line, first), refused(line, second)) == (MANY, MANY)
+
+
+@pytest.mark.parametrize("fails_at", ["begin", "sync"])
+def test_a_failed_flush_counts_in_the_statistics(
+    world: Aside, other: Held, disk: WatchedDisk, monkeypatch: pytest.MonkeyPatch, fails_at: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    line = world.connect().ready(credit=0)
+    counted, batches = world.queue_manager.flushes.count, world.queue_manager.flushes.batches
+    if fails_at == "begin":
+        monkeypatch.setattr(Database, "begin", refuse)
+    else:
+        disk.fail_syncs()
+    tokens = send_many(line, "a")
+    for _ in range(other.under_way):
+        other.work()
+    world.run()
+    assert refused(line, tokens) == MANY
+    assert (world.queue_manager.flushes.count, world.queue_manager.flushes.batches) == (counted + 1, batches + MANY)
 
 
 @pytest.mark.parametrize("end", [QueueManager.stop, QueueManager.kill, QueueManager.restart])

@@ -29,6 +29,7 @@ WHOLE = "whole"
 REMARKED = "remarked"
 HELD_UP = "held up"
 ENDED = "ended"
+REPEATED = "repeated"
 
 
 def breach(rule: str) -> Telling:
@@ -75,6 +76,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
     write_run(root / HELD_UP, map(_held_up, BREACHES))
     write_run(root / ENDED, [_ended(breach("BT-04"))], ours=("client",))
+    write_run(root / REPEATED, [_refused_attempt(1), _refused_attempt(2), _last_attempt])
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
     result = judge_with(spark, files, place, place, oracle=True)
@@ -83,6 +85,10 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
 
 def _seen_when_due(tale: Tale) -> None:
     tale.starts()
+    _sees_when_due(tale)
+
+
+def _sees_when_due(tale: Tale) -> None:
     watch = tale.listens()
     tale.sends(delay_ms=500)
     tale.at(500).handed()
@@ -99,6 +105,26 @@ def _unsupported(tale: Tale) -> None:
 def _broken(tale: Tale) -> None:
     tale.starts()
     tale.step("broken", "the container died")
+
+
+def _refused_attempt(number: int) -> Telling:
+    def tell(tale: Tale) -> None:
+        _begin_attempt(tale, number)
+        tale.step("refused", "the broker was slow")
+
+    return tell
+
+
+def _last_attempt(tale: Tale) -> None:
+    _begin_attempt(tale, 3)
+    _sees_when_due(tale)
+
+
+def _begin_attempt(tale: Tale, number: int) -> None:
+    from assay_evidence.events import ScenarioBegin
+
+    repeats = "" if number == 1 else "scenario-0"
+    tale.tell(ScenarioBegin, rules=(tale.rule,), judged="broker", strength="must", attempt=number, repeats=repeats)
 
 
 def _held_up(telling: Telling) -> Telling:

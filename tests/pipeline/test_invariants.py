@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
-from tests.pipeline.judgement import ENDED, HELD_UP, REMARKED, WHOLE, Judgement, folder_of
+from tests.pipeline.judgement import ENDED, HELD_UP, REMARKED, REPEATED, WHOLE, Judgement, folder_of
 
 from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
@@ -73,6 +73,12 @@ def test_a_scenario_that_could_not_run_speaks_for_itself(judgement: Judgement) -
     }
     assert rule.verdict is Verdict.ERROR
     assert "the container died" in rule.scenarios[1].reason
+
+
+def test_attempts_without_a_decision_do_not_count_beside_the_last_one(judgement: Judgement) -> None:
+    rule = next(rule for rule in judgement.runs[REPEATED].verdicts.rules if rule.id == "DD-02")
+    assert [(one.scenario, one.verdict) for one in rule.scenarios] == [("scenario-2", Verdict.PASS)]
+    assert rule.verdict is Verdict.PASS
 
 
 def test_a_harness_that_was_late_decides_only_what_no_delay_can_cause(judgement: Judgement) -> None:

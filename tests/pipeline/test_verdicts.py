@@ -86,10 +86,35 @@ def test_a_busy_machine_leaves_only_what_no_delay_can_cause(*, certain: bool, ve
 
 
 def test_an_attempt_on_a_busy_machine_counts_only_if_it_breaks_the_rule() -> None:
-    later = Remark("s (attempt 2)", ("DD-02",), "broker", "must", repeats="s")
+    later = Remark("s (attempt 2)", ("DD-02",), "broker", "must", attempt=2, repeats="s")
     assert judged({Outcome.KEPT: 1}, BUSY, later).scenarios == ()
     broken = judged({Outcome.BROKEN: 1}, BUSY, later, of=invariant(certain=True))
     assert [scenario.verdict for scenario in broken.scenarios] == [Verdict.FAIL]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "why"),
+    [
+        (Verdict.INCONCLUSIVE, "A step was refused: slow."),
+        (Verdict.ERROR, "A step was broken: the shared fault failed."),
+    ],
+)
+def test_only_the_last_of_three_attempts_counts_if_the_others_decided_nothing(earlier: Verdict, why: str) -> None:
+    ids = ("s", "s (attempt 2)", "s (attempt 3)")
+
+    def tried(number: int, verdict: Verdict) -> Remark:
+        repeats = "s" if number > 1 else ""
+        reason = "" if verdict is Verdict.PASS else why
+        return Remark(ids[number - 1], ("DD-02",), "broker", "must", verdict, reason, attempt=number, repeats=repeats)
+
+    def rule(last: Verdict) -> RuleVerdict:
+        remarks = [tried(1, earlier), tried(2, earlier), tried(3, last)]
+        tallies = [Tally("DD-02", ids[2], {Outcome.KEPT: 1})]
+        return conclude(FOREIGN, [invariant()], tallies, remarks, (), catalogue=CATALOGUE, limits=LIMITS).rules[0]
+
+    passed, open_still = rule(Verdict.PASS), rule(earlier)
+    assert (passed.verdict, [one.scenario for one in passed.scenarios]) == (Verdict.PASS, [ids[2]])
+    assert (open_still.verdict, [one.scenario for one in open_still.scenarios]) == (earlier, [ids[2]])
 
 
 @pytest.mark.parametrize(("run", "verdict"), [(FOREIGN, Verdict.UNSUPPORTED), (OURS, Verdict.FAIL)])

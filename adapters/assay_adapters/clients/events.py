@@ -156,8 +156,8 @@ class Teller(EventMaker):
         """The SDK's messages by handle: all unsettled ones, and the last settled ones."""
         self._settled: deque[int] = deque()
         """The handles of the settled messages in `_messages`, in the order of their settlement."""
-        self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
-        """The keys in `_seen` of the messages that a unit of work settles, by the unit's number or xid."""
+        self._enlisted: dict[tuple[int, int], int] = {}
+        """The numbers of the local units of work that settle messages, by the messages' keys in `_seen`."""
         self._handles = 0
 
     def match(self, consumer: int, message: KitMessage) -> Seen:
@@ -190,7 +190,7 @@ class Teller(EventMaker):
             case SessionEnded():
                 self._tell_session(event)
             case UnitTurned(unit=unit, op="commit"):
-                for key in self._enlisted.pop(unit, ()):
+                for key in [key for key, number in self._enlisted.items() if number == unit]:
                     self._forget(key)
             case UnitTurned() | FrameSeen() | Reconnected():
                 pass  # the steps record units of work; the JMS faces do not trace frames and do not reconnect
@@ -209,12 +209,13 @@ class Teller(EventMaker):
         if seen is None:
             return  # before the application received the message, the SDK released it or it expired
         self._tell_message("settle", handed, seen, outcome=event.outcome.value, unit=_unit_name(event.unit))
-        if event.unit is None:
-            self._forget(key)
+        if isinstance(event.unit, int):
+            self._enlisted[key] = event.unit  # after a rollback, the SDK gives the message back in another event
         else:
-            self._enlisted.setdefault(event.unit, []).append(key)
+            self._forget(key)  # the SDK reports nothing more about the message, also if a branch settles it
 
     def _forget(self, key: tuple[int, int]) -> None:
+        self._enlisted.pop(key, None)
         seen = self._seen.pop(key, None)
         if seen is None:
             return

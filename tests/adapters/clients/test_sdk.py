@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 import pytest
+from tests.adapters.clients.observed import entries
 from tests.sdk.scripted import MS, OTHER, QUEUE, TOPIC, FakeDriver, FakeWire
 
 from assay_adapters.clients import events
@@ -336,6 +337,25 @@ def test_a_settled_message_is_acknowledged_by_its_own_method(
     ok(session.acknowledge(second))
     assert called == named
     assert [len(numbers) for numbers, _ in world.wire.settled()] == [1, 1]
+
+
+@pytest.mark.parametrize("ends", ["commit", "rollback", "refused commit"])
+def test_an_ended_unit_of_work_leaves_nothing_behind(world: World, monkeypatch: pytest.MonkeyPatch, ends: str) -> None:
+    monkeypatch.setattr(events, "_KEPT_SETTLED", 0)
+    session = world.session(AckMode.TRANSACTED)
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    if ends == "refused commit":
+        world.wire.refuse[port.Commit] = Refused(JmsErrorKind.MESSAGING, "the disk is full")
+    kept = []
+    for _ in range(3):
+        world.put("a")
+        assert ok(consumer.receive(0)) is not None
+        if ends == "refused commit":
+            assert refused(session.commit()).kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+        else:
+            ok(session.rollback() if ends == "rollback" else session.commit())
+        kept.append(entries(world.connection))
+    assert kept[1:] == kept[:1] * 2
 
 
 def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> None:

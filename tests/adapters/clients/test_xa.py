@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 import pytest
+from tests.adapters.clients.observed import entries
 
+from assay_adapters.clients import events
 from assay_adapters.clients.sdk import SdkClient, SdkFace
 from assay_adapters.ports.client import AckMode, ClientEvent, ClientSession, Draft, Endpoint, Origin
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
@@ -62,6 +64,33 @@ def test_what_a_branch_has_taken_is_told_with_its_name_and_not_kept(world: World
     assert ok(resource.prepare(b"mine")) is True
     ok(resource.commit(b"mine"))
     assert len(world.told("settle")) == 1
+
+
+@pytest.mark.parametrize("by_another", [False, True])
+@pytest.mark.parametrize("ends", ["commit", "rollback"])
+def test_an_ended_branch_leaves_nothing_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch, ends: str, *, by_another: bool
+) -> None:
+    monkeypatch.setattr(events, "_KEPT_SETTLED", 0)
+    connection = ok(world.client.connect(Endpoint(world.broker.url)))
+    resource = ok((session := ok(connection.session(AckMode.XA))).xa())
+    manager = ok(world.session().xa()) if by_another else resource
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    producer = ok(world.session(AckMode.AUTO).producer(QUEUE))
+    kept = []
+    for number in range(3):
+        ok(producer.send(Draft(key="m", body="m")))
+        branch = b"%d" % number
+        ok(resource.start(branch))
+        assert ok(consumer.receive(10)) is not None
+        ok(resource.end(branch))
+        if ends == "commit":
+            ok(manager.prepare(branch))
+            ok(manager.commit(branch))
+        else:
+            ok(manager.rollback(branch))
+        kept.append(entries(connection))
+    assert kept[1:] == kept[:1] * 2
 
 
 def test_a_branch_without_work_is_read_only(world: World) -> None:

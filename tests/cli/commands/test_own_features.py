@@ -112,3 +112,80 @@ def test_a_claim_about_a_message_that_is_due_much_later_is_refused(assay: Assay,
     ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
     assert ended.code is Exit.INCONCLUSIVE
     assert 'own.feature:6: "o" is due in 120 s, and this step waits 60 s: write `"o" is overdue` before it' in ended.out
+
+
+TO_ITS_PRODUCER = """\
+Feature: Own
+  Scenario: Of an earlier step
+    Given an empty queue
+    And a receiver is waiting on the queue
+    And a producer on the queue
+    And producer "p" on the queue
+    And a classic producer without a destination
+    And a classic and a simplified producer on the queue
+    When {step}
+    Then the receiver sees "m" exactly once
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "what", "instead"),
+    [
+        (
+            'producer "p" sends message "m" with a delivery delay of 2 s',
+            'the delivery delay is a setting of producer "p"',
+            'write `the delivery delay of producer "p" is set to 2000 ms` before it',
+        ),
+        (
+            'producer "p" sends message "m" to the queue with correlation id "c" and priority 9',
+            'the priority is a setting of producer "p"',
+            'write `the priority of producer "p" is set to 9` before it, or add `for this send only` to the priority',
+        ),
+        (
+            'the producer sends message "m" with a time to live of 1 s',
+            "the time to live is a setting of the producer",
+            (
+                "write `the producer's time to live is set to 1000 ms` before it, "
+                "or add `for this send only` to the time to live"
+            ),
+        ),
+        (
+            'the producer sends message "m" to the queue with delivery mode non-persistent',
+            "the delivery mode is a setting of the producer",
+            (
+                "write `the producer's delivery mode is set to non-persistent` before it, "
+                "or add `for this send only` to the delivery mode"
+            ),
+        ),
+        (
+            'the producer sends message "m" with priority as the destination defines',
+            "the priority is a setting of the producer",
+            "write `the producer's priority is set to -1` before it",
+        ),
+        (
+            "both producers send a message with a delivery delay of 2 s",
+            'the delivery delay is a setting of producer "classic"',
+            'write `the delivery delay of producer "classic" is set to 2000 ms` before it',
+        ),
+    ],
+)
+def test_a_send_that_would_change_a_setting_of_its_producer_is_a_mistake(
+    assay: Assay, tmp_path: Path, step: str, what: str, instead: str
+) -> None:
+    (tmp_path / "own.feature").write_text(TO_ITS_PRODUCER.format(step=step), encoding="utf-8")
+    ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
+    assert ended.code is Exit.INCONCLUSIVE
+    told = f"own.feature:9: {what}, which this step does not change: {instead}"
+    assert f"{told} report: " in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize("option", ["quality of service at-most-once", "no durable header"])
+def test_a_send_that_would_need_another_producer_is_a_mistake(assay: Assay, tmp_path: Path, option: str) -> None:
+    step = f'producer "p" sends message "m" with {option}'
+    (tmp_path / "own.feature").write_text(TO_ITS_PRODUCER.format(step=step), encoding="utf-8")
+    ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert (
+        'own.feature:9: the producer that sends "m" exists, so this step cannot choose its quality of service or its '
+        'durable header: write `message "m" is sent to ... with ...`, which creates a producer'
+    ) in " ".join(ended.out.split())

@@ -11,6 +11,7 @@ from tests.pipeline.cases import CASES
 from tests.pipeline.tales import write_scenarios
 
 from assay_evidence.files.parts import PartLimits
+from assay_evidence.reader import read_journals
 from assay_evidence.writer import Instant, JournalWriter
 from assay_pipeline.bronze import account, read_lines
 from assay_pipeline.journals import JournalFile, find_journals
@@ -64,6 +65,24 @@ def test_a_torn_last_part_has_no_end(spark: SparkSession, parts: Path) -> None:
     last = max(parts.iterdir())
     last.write_bytes(last.read_bytes()[:30])
     assert "no end" in reasons(spark, parts)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["gw0.jsonl", "gw0.0001.jsonl"])
+@pytest.mark.parametrize("octets", [b"", b"no event\n"], ids=["no octets", "no valid line"])
+def test_a_writer_is_missing_only_if_it_has_no_file(
+    spark: SparkSession, tmp_path: Path, name: str, octets: bytes
+) -> None:
+    with JournalWriter(tmp_path / "main.jsonl", run="run-1", writer="main") as journal:
+        write_scenarios(journal, [CASES[0].telling])
+        journal.close(Instant("virtual:1", 0, EPOCH_NS, 0), writers=("main", "gw0", "gw1"))
+    (tmp_path / name).write_bytes(octets)
+    files = find_journals([tmp_path])
+    missing = account(spark, read_lines(spark, files), files).missing
+    told = [(row.writer, Path(row.file).name if row.file else None, row.reason) for row in missing.collect()]
+    assert sorted(told, key=lambda one: one[-1]) == [(None, name, "empty file"), ("gw1", None, "missing writer")]
+    of_reader = {one.writer for one in read_journals(tmp_path).damage if one.kind == "missing-writer"}
+    assert of_reader == {"gw1"}
 
 
 def test_a_compressed_file_counts_with_the_size_of_its_lines() -> None:

@@ -77,6 +77,8 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         """The copies that the branch has accepted; empty before the prepare."""
         self.kept: list[KeptPublication] = []
         """The publications to retain at the commit; empty before the prepare."""
+        self.returned = False
+        """Whether the branch's copies entered their queues again, after the store refused a commit or backout."""
         self.committed: bool | None = None
         """The decision of an operator: True for a commit, False for a backout, None for no decision."""
         self.prepared_ms: int | None = None

@@ -5,6 +5,10 @@ staging queue. The copies that the branch has accepted are held. None of these c
 
 The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, the store has a
 `MessageStored` record with the branch's number. The number has no effect when the branch is no longer in doubt.
+
+A copy arrives on its queue at the commit, behind all messages that arrived earlier. After a restart, the records' times
+and keys give the order. So the commit gives a copy a new key, and stores it again, if another message arrived on its
+queue after the prepare.
 """
 
 from __future__ import annotations
@@ -80,6 +84,7 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
         if pending.entry.place is Place.HELD and pending.entry.key not in own:
             _take_back_from_session(state, queue, pending.entry)
         if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch itself has accepted the copy
+            _move(state, turn, queue, pending.entry)
             _stand(branch, queue, pending.entry)
         return
     due_ms = pending.message.delivery_time_ms
@@ -102,6 +107,12 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
             )
             entry.order = state.next_order()
             _stand(branch, queue, entry)
+
+
+def _move(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
+    """Remove a copy from its queue, and give it the key and time of an arrival now; the caller adds it again."""
+    queue.renumber(entry, state.next_key())
+    entry.arrived_ms = turn.now_ms
 
 
 def _stand(branch: Branch, queue: Queue, entry: Entry) -> None:
@@ -164,6 +175,7 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
         branch: The branch.
         record: The record by which the branch is no longer in doubt: `UnitResolved` or `UnitCompleted`.
     """
+    overtaken = _overtaken(branch)
     with turn.together():
         turn.record(record, nothing)
         for standing in branch.got:
@@ -171,7 +183,33 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
         for one in branch.kept:
             retain(state, turn, one.kept, one.message, one.expires_ms)
         for standing in branch.sent:
-            _arrive(state, turn, branch, standing)
+            _arrive(state, turn, branch, standing, overtaken)
+
+
+def _overtaken(branch: Branch) -> set[str]:
+    """Return the homes of the queues on which other messages have arrived since the branch put its copies there."""
+    newest: dict[str, tuple[Queue, int]] = {}
+    for standing in branch.sent:
+        if standing.queue is not None:
+            _, key = newest.get(standing.queue.home, (standing.queue, 0))
+            newest[standing.queue.home] = standing.queue, max(key, standing.entry.key)
+    return {home for home, (queue, key) in newest.items() if branch.returned or _has_newer(queue, branch, key)}
+
+
+def _has_newer(queue: Queue, branch: Branch, key: int) -> bool:
+    """Return whether a copy with a higher key entered a queue after the branch's copies.
+
+    Args:
+        queue: The queue, whose entries are in the order in which they entered it.
+        branch: The branch.
+        key: The highest key of the branch's copies on the queue.
+    """
+    for entry in reversed(queue.entries.values()):
+        if entry.unit is branch:
+            return False
+        if entry.key > key:
+            return True
+    return False
 
 
 def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
@@ -185,16 +223,22 @@ def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> No
     turn.touch(queue)
 
 
-def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
+def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing, overtaken: set[str]) -> None:
     entry, queue = standing.entry, standing.queue
     if entry.place is not Place.UNCOMMITTED:
         return  # the copy's subscription has ended
     entry.unit = None
-    turn.unrecorded(entry, partial(_withdraw, state, branch, standing))
+    key, arrived_ms = entry.key, entry.arrived_ms
+    turn.unrecorded(entry, partial(_withdraw, state, branch, standing, key, arrived_ms))
     if queue is None:
         state.staging.reserved -= 1
         stage_again(state, entry, entry.due_ms or 0)
         return
+    if queue.home in overtaken:
+        _move(state, turn, queue, entry)
+        if entry.recorded:
+            turn.record(MessageRemoved(key), nothing)
+            turn.record(stored(entry), nothing)
     entry.order = state.next_order()
     queue.enter(entry)
     watch_expiry(state, entry)
@@ -203,18 +247,21 @@ def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing) -> Non
         send_report(state, turn, entry, Mqro.COA)
 
 
-def _withdraw(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
-    """Undo `_arrive`: take a committed copy off its queue again, and make it uncommitted."""
+def _withdraw(state: State, branch: Branch, standing: Standing, key: int, arrived_ms: int, _turn: Turn) -> None:
+    """Undo `_arrive`: take a committed copy off its queue again, and make it uncommitted, with its former key."""
     entry, queue = standing.entry, standing.queue
     state.expiry.discard(entry.key)
     if queue is None:
         state.staging.unstage(entry)
     else:
         queue.remove(entry)
+        queue.renumber(entry, key)
+        entry.arrived_ms = arrived_ms
     _stand_again(state, branch, standing)
 
 
 def _stand_again(state: State, branch: Branch, standing: Standing) -> None:
+    branch.returned = True
     standing.entry.unit = branch
     if standing.queue is None:
         standing.entry.place = Place.UNCOMMITTED

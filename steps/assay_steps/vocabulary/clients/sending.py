@@ -1,8 +1,8 @@
 """Steps about producers, their settings, and sends.
 
 A step such as ``a message is sent to the queue with ...`` creates a producer, and sets on it the options that are a
-producer's settings.  A step with an existing producer does not change the producer's settings.  In both, the options
-``for this send only`` go with the send call.
+producer's settings.  A step with an existing producer does not change the producer's settings, and refuses options that
+would.  In both, the options ``for this send only`` go with the send call.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from datetime import timedelta
 from msgspec import structs
 from pytest_bdd import given, when
 
-from assay_adapters.ports.client import MODE_VALUES, Mode, Setting
+from assay_adapters.ports.client import AS_DESTINATION, MODE_VALUES, Mode, Setting
 from assay_adapters.ports.outcome import JmsErrorKind, Refused
 from assay_steps.cast.actors import Producer
 from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.sessions import Session
 from assay_steps.cast.world import PLAIN, World
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
@@ -32,18 +33,22 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
     Raises:
         SetupRefusedError: The client refuses a setting, so the scenario is inconclusive.
     """
+    for setting, value in _settings(options).items():
+        answer = producer.set(setting, value)
+        if isinstance(answer.outcome, Refused):
+            raise SetupRefusedError(_with_hint(answer.outcome, setting), answer.ref)
+    return producer
+
+
+def _settings(options: SendOptions) -> dict[Setting, int]:
+    """Return the settings of a producer among a send's options."""
     settings = {
         Setting.TTL: options.ttl_ms,
         Setting.DELAY: options.delay_ms,
         Setting.PRIORITY: options.priority,
         Setting.MODE: MODE_NUMBERS[options.mode] if options.mode else None,
     }
-    for setting, value in settings.items():
-        if value is not None:
-            answer = producer.set(setting, value)
-            if isinstance(answer.outcome, Refused):
-                raise SetupRefusedError(_with_hint(answer.outcome, setting), answer.ref)
-    return producer
+    return {setting: value for setting, value in settings.items() if value is not None}
 
 
 def _with_hint(refusal: Refused, setting: Setting) -> Refused:
@@ -79,6 +84,46 @@ def send(world: World, producer: Producer, label: str, place: Place, options: Se
     world.note_sent(label, draft, answer, world.address(place), options.delay_ms or 0)
     world.last = Answer(answer.ref, answer.outcome)
     return world.last
+
+
+def _send_through(
+    world: World, name: str, label: str, place: Place | None = None, options: SendOptions = PLAIN
+) -> Answer[object]:
+    """Send one message through a producer that an earlier step created.
+
+    Args:
+        world: The scenario's world.
+        name: The producer's name.
+        label: The message's label.
+        place: The queue or topic; None for the producer's own.
+        options: The options of the send.
+
+    Raises:
+        MistakeError: An option would change the producer.
+    """
+    if options.qos or options.face:
+        raise MistakeError(
+            f'the producer that sends "{label}" exists, so this step cannot choose its quality of service or its '
+            f'durable header: write `message "{label}" is sent to ... with ...`, which creates a producer'
+        )
+    for setting, value in _settings(options).items():
+        _refuse(name, setting, value)
+    return send(world, world.producers[name], label, place or world.places[name], options)
+
+
+def _refuse(name: str, setting: Setting, value: int) -> None:
+    """Refuse to change a setting of an existing producer; the error says what to write instead."""
+    owner, owned = f'producer "{name}"', f'the {setting.value} of producer "{name}"'
+    if name == "sender":
+        owner, owned = "the producer", f"the producer's {setting.value}"
+    if setting is Setting.MODE:
+        wanted = MODE_VALUES[value].value
+    else:
+        wanted = str(value) if setting is Setting.PRIORITY else f"{value} ms"
+    how = f"write `{owned} is set to {wanted}` before it"
+    if setting is not Setting.DELAY and value != AS_DESTINATION:
+        how += f", or add `for this send only` to the {setting.value}"
+    raise MistakeError(f"the {setting.value} is a setting of {owner}, which this step does not change: {how}")
 
 
 @given(phrase("a producer on {place:Place}"))
@@ -130,7 +175,7 @@ def _(world: World, name: str) -> None:
 @when(phrase("producer {name:Name} sends message {label:Name} to {place:Place}"))
 @when(phrase("producer {name:Name} sends message {label:Name} to {place:Place} with {options:Options}"))
 def _(world: World, name: str, label: str, place: Place | None = None, options: SendOptions = PLAIN) -> None:
-    send(world, world.producers[name], label, place or world.places[name], options)
+    _send_through(world, name, label, place, options)
 
 
 @given(phrase("a {style:Style} producer without a destination"))
@@ -141,7 +186,7 @@ def _(world: World, style: str) -> None:
 @when(phrase("the producer sends message {label:Name} to {place:Place}"))
 @when(phrase("the producer sends message {label:Name} to {place:Place} with {options:Options}"))
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    send(world, world.producers["sender"], label, place, options)
+    _send_through(world, "sender", label, place, options)
 
 
 @given(phrase("the producer's {setting:Setting} is {value:Duration}"))
@@ -202,7 +247,7 @@ def _(world: World, setting: Setting, value: int) -> None:
 
 @when(phrase("both producers send a message with {options:Options}"))
 def _(world: World, options: SendOptions) -> None:
-    world.tries = {style: send(world, world.producers[style], style, world.places[style], options) for style in STYLES}
+    world.tries = {style: _send_through(world, style, style, options=options) for style in STYLES}
 
 
 @when("the producer sends a message")
@@ -210,7 +255,7 @@ def _(world: World, options: SendOptions) -> None:
 @when(phrase("the producer sends message {label:Name} with {options:Options}"))
 @when(phrase("the producer sends a message with {options:Options}"))
 def _(world: World, label: str = "message", options: SendOptions = PLAIN) -> None:
-    send(world, world.producers["sender"], label, world.places["sender"], options)
+    _send_through(world, "sender", label, options=options)
 
 
 @given(phrase("a message is sent to {place:Place}"))

@@ -73,7 +73,7 @@ Feature: Sentences of steps that the kit's own features do not use
       And producer "second" of session "work" without a destination
       When the priority of producer "first" is set to 9
       And the time to live of producer "first" is set to 1 h
-      And producer "second" sends message "m1" to the queue with priority 3
+      And producer "second" sends message "m1" to the queue with priority 3 for this send only
       And producer "second" is closed
       And producer "first" sends message "m2"
       And a receiver starts to wait on the queue
