@@ -194,7 +194,8 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And branch "first" is ended
       And branch "first" is prepared
       And branch "first" is rolled back
-      And branch "second" is started in session "s"
+      Then it is accepted
+      When branch "second" is started in session "s"
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
@@ -209,7 +210,8 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And branch "first" is ended
       And branch "first" is prepared
       And branch "first" is rolled back
-      And branch "second" is started in session "s"
+      Then it is accepted
+      When branch "second" is started in session "s"
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent

@@ -998,6 +998,16 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Then the data folder holds the body of "heavy"
       And the broker's data folder does not hold the body of "light"
 
+    @kit @needs-data-folder @needs-topic @needs-retained-publication
+    Scenario: The broker's files do not contain a retained non-persistent message that replaced a persistent one
+      Given a topic "one"
+      And a topic "other"
+      When message "first" is sent to topic "one" with the retain option
+      And message "light" is sent to topic "one" with the retain option and delivery mode non-persistent
+      And message "heavy" is sent to topic "other" with the retain option
+      Then the data folder holds the body of "heavy"
+      And the broker's data folder does not hold the body of "light"
+
     @kit @needs-data-folder @needs-admin @needs-dead-letter-queue @needs-delivery-delay
     Scenario: The broker's files do not contain a non-persistent message on the dead-letter queue
       Given a queue with MAXDEPTH(1)

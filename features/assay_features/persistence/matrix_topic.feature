@@ -629,6 +629,30 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "picky" never sees "blue"
 
     @needs-selector
+    Scenario Outline: A subscription with the selector "<selector>" still has its messages after the broker <event>
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "<selector>"
+      And subscriber "picky" is inactive
+      When message "blue" is sent to the topic with property colour = "blue"
+      And message "red" is sent to the topic with property colour = "red"
+      And the broker <event>
+      And subscriber "picky" comes back
+      Then "picky" sees "red" exactly once
+      And "picky" never sees "blue"
+
+      @needs-restart
+      Examples: Restart
+        | selector                | event        |
+        | colour='red'            | is restarted |
+        | not ( colour<>'red' )   | is restarted |
+        | colour in ('red','rot') | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | selector     | event                    |
+        | colour='red' | is killed and comes back |
+
+    @needs-selector
     Scenario Outline: After the broker <event>, the topic of an inactive durable subscription with a selector accepts messages
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"

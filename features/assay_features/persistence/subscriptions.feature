@@ -1033,6 +1033,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: The same client id and name open a durable subscription again, with the missed messages, in order
     Line 32; Jakarta Messaging 3.1, section 6.2.9, demands the order.
 
+    @evidence @needs-retained-publication
+    Scenario: A durable subscriber that opens its subscription again does not get a retained message again
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When message "fixed" is sent to the topic with the retain option
+      And "keeper" has seen "fixed"
+      And the consumer of "keeper" is closed
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "fixed" exactly once
+
     @needs-restart
     Scenario: Stored messages also come in order after a restart
       Given a topic

@@ -21,6 +21,7 @@ from assay_broker.core.commands import (
 )
 from assay_broker.core.effects import Deliver
 from assay_broker.core.records import Record, SubscriptionRemoved
+from assay_broker.core.topics.retained import asks_retention
 from assay_broker.core.topics.topic_strings import SEPARATOR, has_wildcards
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import is_durable, is_topic, is_wide, twice
@@ -73,6 +74,12 @@ def _non_persistent_publication(command: Command, view: View) -> Address | None:
         return None
     target = view.target(command)
     return target if target is not None and is_topic(target) else None
+
+
+def _retained_publication(command: Command, view: View) -> Address | None:
+    if not isinstance(command, Put) or not asks_retention(command.message):
+        return None
+    return view.target(command)
 
 
 @defect(deliveries, "durable-only", "PD-11")
@@ -348,6 +355,12 @@ PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
         rules=("PD-10",),
         text="A reopened durable subscription has lost its messages if a non-persistent message was published.",
         apply=lambda: _made_anew(_non_persistent_publication),
+    ),
+    Defect(
+        name="retained-comes-at-each-opening",
+        rules=("PD-15",),
+        text="A durable subscription is made anew when it is opened after a retained publication, which comes again.",
+        apply=lambda: _made_anew(_retained_publication),
     ),
     _durable_only,
     _twice_when_mixed,

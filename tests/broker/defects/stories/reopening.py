@@ -13,6 +13,7 @@ from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.properties import RETAIN
 
 if TYPE_CHECKING:
     from tests.broker.defects.stories.story import Client, Story
@@ -41,6 +42,19 @@ def opened_again(story: Story) -> None:
     story.run(10)
     story.client("ben", "ben").listen(3, TOPIC, DURABLE, "news")
     story.client("ann again", "ann").listen(3, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
+def opened_after_retained(story: Story) -> None:
+    """Run a story of a durable subscription that is closed and reopened after it got a retained publication."""
+    ann, sender = story.client("ann", "ann"), story.client("sender")
+    ann.listen(3, TOPIC, DURABLE, "news")
+    retained = Message(message_id="kept", body="kept", durable=True, properties={RETAIN: 1})
+    sender.submit(driver.Send(sender.token(), 2, retained))
+    story.run(10)
+    ann.settle(3, 1)
+    ann.close(3)
+    ann.listen(4, TOPIC, DURABLE, "news")
     story.run(10)
 
 
@@ -180,6 +194,7 @@ REOPENING_STORIES = (
     with_a_colon,
     with_another_selector,
     opened_again,
+    opened_after_retained,
     of_one_name,
     without_their_own,
     nested,
