@@ -207,11 +207,11 @@ def _broker(view: ScenarioView, *, log: bool) -> Iterator[Text]:
         return
     shown = [line for line in found.log if log or line.near]
     rest = len(found.log) - len(shown)
-    more = f" ({counted(rest, 'more line')}: --log shows all)" if rest else ""
+    more = f" ({counted(rest, 'more kept line')}: --log shows them)" if rest else ""
     yield _line(("  its log during the scenario", _BOLD), (more, _QUIET))
     for line in shown:
         if line.omitted:
-            yield _line((f"      … {counted(line.omitted, 'line')} left out", _QUIET))
+            yield _line((f"      … {counted(line.omitted, 'line')} that the run did not keep", _QUIET))
         yield _line((f"    {line.at:>10}", _QUIET), f"  {line.text}")
 
 
