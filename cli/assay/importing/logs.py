@@ -11,7 +11,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 import msgspec
 
@@ -21,10 +21,7 @@ from assay.importing.rows import Line
 JSON_LINES, CSV, PARQUET = (".jsonl", ".ndjson", ".json"), (".csv",), ".parquet"
 GZIP = ".gz"
 LONGEST = 1 << 20
-"""The largest length of a line of JSON, in bytes; a longer line is left out.
-
-CSV is read in pieces of at most this many characters.
-"""
+"""The largest length of a line, in bytes of JSON or characters of CSV; a longer line is left out."""
 BATCH_ROWS = 2_000
 """The number of rows of Parquet that are in memory at a time."""
 
@@ -98,23 +95,59 @@ def _json_line(octets: bytes, number: int) -> Line:
 
 def _csv(file: BinaryIO) -> Iterator[Line]:
     with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
-        reader = csv.reader(iter(lambda: text.readline(LONGEST), ""), strict=True)
+        lines = _CsvLines(text)
+        reader = csv.reader(lines, strict=True)
         names: list[str] | None = None
         while True:
             try:
                 values = next(reader)
             except StopIteration:
                 return
+            except _LongLineError:
+                yield Line(lines.number, None, f"the line is longer than {LONGEST} characters")
+                if names is None:  # no later line says what the columns are
+                    return
             except csv.Error as error:
-                yield Line(reader.line_num, None, f"the line is not CSV ({error})")
-                continue
+                yield Line(lines.number, None, f"the line is not CSV ({error})")
             except UnicodeDecodeError:
-                yield Line(reader.line_num + 1, None, "the text is not UTF-8 from here on")
+                yield Line(lines.number + 1, None, "the text is not UTF-8 from here on")
                 return
-            if names is None:
-                names = values
-            elif values:
-                yield _csv_line(reader.line_num, names, values)
+            else:
+                if names is None:
+                    names = values
+                elif values:
+                    yield _csv_line(lines.number, names, values)
+
+
+class _LongLineError(Exception):
+    """The next line of a CSV file is too long, and is skipped."""
+
+
+class _CsvLines:
+    """The lines of a CSV file; `csv.reader` can go on after a line that is too long.
+
+    Args:
+        text: The file.
+    """
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self.number = 0
+        """The number of the last line, from 1."""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(LONGEST + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) <= LONGEST:
+            return line
+        while line and not line.endswith(("\n", "\r")):
+            line = self._text.readline(LONGEST)
+        raise _LongLineError
 
 
 def _csv_line(number: int, names: list[str], values: list[str]) -> Line:

@@ -121,6 +121,29 @@ def test_a_line_that_is_too_long_is_left_out(assay: Assay, tmp_path: Path, monke
     assert "3 lines, 2 journals: 2 send" in told
 
 
+def test_a_line_of_csv_that_is_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "LONGEST", 200)
+    log = tmp_path / "log.csv"
+    log.write_text(f"event,text\nsend,a\nsend,{'x' * 900}\nsend,{'y' * 190}\nreceive,b\n")
+    found = [(line.number, line.record and line.record["event"], line.why) for line in logs.lines(log)]
+    assert found == [
+        (2, "send", ""),
+        (3, None, "the line is longer than 200 characters"),
+        (4, "send", ""),
+        (5, "receive", ""),
+    ]
+
+
+def test_a_log_of_csv_whose_first_line_is_too_long_has_no_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "LONGEST", 200)
+    log = tmp_path / "log.csv"
+    log.write_text(f"{'event,' * 90}\n1,2\n3,4\n")
+    (line,) = logs.lines(log)
+    assert (line.number, line.why) == (1, "the line is longer than 200 characters")
+
+
 def test_a_torn_compressed_log_is_read_up_to_the_damage(assay: Assay, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl.gz"
     lines = [SEND.replace('"m"', f'"{random.Random(number).random()}"') for number in range(2000)]  # noqa: S311  no secret
