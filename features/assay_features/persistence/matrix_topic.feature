@@ -644,7 +644,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Examples: Restart
         | selector                | event        |
         | colour='red'            | is restarted |
-        | not ( colour<>'red' )   | is restarted |
+        | not ( colour='blue' )   | is restarted |
         | colour in ('red','rot') | is restarted |
 
       @needs-kill
