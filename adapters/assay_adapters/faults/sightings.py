@@ -161,7 +161,7 @@ def _transferred(way: _Way, transfer: Performative, what: What) -> Iterator[Pass
 
 
 def _ended(way: _Way, disposition: Performative) -> Iterator[str]:
-    """Return the kit's ids of the deliveries to which a disposition gives an outcome, or which it settles."""
+    """Yield the kit's ids of the deliveries that a disposition settles or gives an outcome, and forget them."""
     settled, state = disposition[3], disposition[4]
     is_outcome = isinstance(state, Described) and code_of(state.descriptor) != RECEIVED
     if not is_outcome and settled is not True:

@@ -148,7 +148,7 @@ def client_protocol(instance: Instance) -> WireProtocol:
 class Watched(Protocol):
     """An instance whose broker may end at any time, for example because the user runs it.
 
-    A class of instances may have the method `absence` in addition to the methods of `Instance`.
+    Optional: the kit asks whether the broker still answers only if the instance's class has the method `absence`.
     """
 
     def absence(self) -> str:

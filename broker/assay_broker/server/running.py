@@ -1,4 +1,4 @@
-"""Runs a server for a command: handles signals, the process's limits and the ready file."""
+"""Runs a server for `assay broker` and the fork server: signals, the process's limits and the ready file."""
 
 from __future__ import annotations
 

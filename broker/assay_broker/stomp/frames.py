@@ -298,7 +298,8 @@ def commit(context: SessionContext, frame: Frame) -> None:
             context.ask(lambda answer: committed(replace(answer, refused=why)), commands.Backout, transaction.unit)
 
     def put_away() -> None:
-        # Called after all frames are answered: if one was refused, the client keeps the messages, and none is moved.
+        # Runs after all frames of the transaction are answered.  If one was refused, the transaction is backed out:
+        # the client can settle its messages again, and no message moves to a backout queue.
         if transaction.refused is None:
             settling.put_away_all(context, transaction)
         transaction.end(end)

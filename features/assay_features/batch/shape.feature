@@ -260,7 +260,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "late" exactly once
       And every message of the failed batch comes to the receiver again
 
-    Scenario: The messages that remain after the full batches come by their deadline
+    Scenario: The last messages, which do not fill a batch, come by their deadline
       Given the time of an unbatched delivery has been measured
       And an empty queue
       And messages "m1" to "m5" are sent to the queue

@@ -63,7 +63,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: While the connection is stopped, no message comes; after its start, all messages come in batches (messages before "last": <count>)
+    Scenario Outline: While the connection is stopped, no message comes; after its start, <count> messages and one more come in batches
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 1 s

@@ -240,7 +240,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   |
 
     @needs-put-inhibit @needs-queue-limit
-    Scenario: A queue that is disabled for puts between two sends of a producer refuses the second send
+    Scenario: If a queue is altered to PUT(DISABLED) between two sends of a producer, it refuses the second send
       Given a queue with MAXDEPTH(10)
       And a producer on the queue
       And the producer's delivery delay is 1 h

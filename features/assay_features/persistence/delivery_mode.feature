@@ -706,7 +706,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
     @kit @judges-client
-    Scenario Outline: After a send with the mode "as the destination defines", a message that was set to <own> shows this mode
+    Scenario Outline: A message that was set to <own> shows "as the destination defines" after a send with that mode
       Given an empty queue
       When message "wilful" is sent to the queue with its own delivery mode <own> and delivery mode as the destination defines
       Then message "wilful" shows JMSDeliveryMode "AS_DESTINATION" after the send

@@ -594,7 +594,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "heavy" was flushed to disk before "keeper" saw it
 
     @evidence @needs-shared-subscription @needs-topic-wildcard @needs-selector @needs-local-transaction
-    Scenario: Two active sharers with a selector on a topic pattern together get a message of a unit of work once
+    Scenario: Two active sharers with a topic pattern and a selector together get a message of a unit of work once
       Given subscriber "left" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "right" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
       And session "work" in transacted mode

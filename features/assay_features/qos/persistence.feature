@@ -433,7 +433,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     |
         | NO       | non-persistent |
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes a message with <options> <persistence>, too
+    Scenario Outline: On a topic with DEFPSIST(<defpsist>), a message with <options> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header and <options>

@@ -835,7 +835,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario Outline: With <terms>, an unacknowledged message goes to the other sharer when only the consumer is closed
+    Scenario Outline: With <terms>, an unacknowledged message goes to another sharer when its consumer is closed and the connection stays open
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true

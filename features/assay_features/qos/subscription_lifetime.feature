@@ -644,7 +644,7 @@ Feature: A subscription exists for its time to live after its application has di
       Then "lasting" sees "held" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: A client that reconnects by itself requests the same time to live
+    Scenario: A client that reconnects by itself requests the same time to live for its subscription
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When every connection is cut

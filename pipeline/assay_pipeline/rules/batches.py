@@ -40,8 +40,8 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - 
 
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
-    # A batch's number may recur after a new listener or on a new link.  So a batch is identified by its link and by the
-    # number of callbacks that ended before it on this link.
+    # A batch's number may recur after a new listener or on a new link.  So three things identify a batch: its number,
+    # its link, and the number of callbacks that ended before it on this link.
     sizes: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)

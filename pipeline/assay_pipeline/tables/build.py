@@ -112,8 +112,8 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         .join(_careless(calls), [*CASE, "actor"], "left")
         .withColumn("careless", F.coalesce("careless", no()))
     )
-    # After a reconnection a session numbers its units from 0 again, so an event with the name of an earlier unit ends
-    # that unit.
+    # After a reconnection, a session numbers its units from 0 again.  So a later `begin` with the name of an earlier
+    # unit also ends the earlier unit.
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
     )

@@ -65,7 +65,7 @@ class Host(Protocol):
 
 
 class LocalHost:
-    """A fork server as a process of this machine."""
+    """A host that runs the fork server as a process of this machine."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
