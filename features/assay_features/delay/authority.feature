@@ -296,6 +296,25 @@ Feature: The broker checks authority for the target of a delayed message at the 
       And ordinary users lose their authority for the queue
       Then the queue holds "m1"
 
+    @evidence @needs-admin @needs-queue-look
+    Scenario Outline: A <mode> message whose sender lost its authority during the delay leaves the staging queue
+      Given an empty queue
+      And ordinary users lose their authority for the queue
+      And user "alice" may put to the queue
+      When user "alice" sends message "m1" to the queue with a delivery delay of 2 s and delivery mode <mode>
+      And user "alice" is no longer allowed to put to the queue
+      Then the queue holds "m1"
+      And the staging queue does not hold "m1"
+
+      Examples:
+        | mode       |
+        | persistent |
+
+      @needs-non-persistent
+      Examples: Non-persistent
+        | mode           |
+        | non-persistent |
+
     @needs-admin @needs-queue-look
     Scenario: If an alias is re-pointed during the delay, the sender needs no authority on the new queue
       Given a queue "open" with MAXDEPTH(10)
