@@ -130,6 +130,22 @@ class Mbeans:
             return Refused(JmsErrorKind.MESSAGING, text)
         return self.jolokia.run(found.value[0], operation, *arguments)
 
+    def decoded_from_broker(self, shape: type[T], operation: str, *arguments: str | bool) -> Outcome[T]:
+        """Run an operation of the broker's MBean whose value is a text in JSON, and return the text's content.
+
+        Args:
+            shape: The type of the content.
+            operation: The operation, as for `Jolokia.run`.
+            arguments: The arguments.
+        """
+        answered = self.ask_broker(operation, *arguments)
+        if isinstance(answered, Refused):
+            return answered
+        try:
+            return Ok(msgspec.json.decode(str(answered.value), type=shape))
+        except msgspec.DecodeError as error:
+            return Refused(JmsErrorKind.MESSAGING, f"{self._title}'s answer to {operation} cannot be read: {error}")
+
     def browse(self, name: str, shape: type[list[T]]) -> Outcome[list[T]]:
         """Return the messages on a queue; none if the broker has no such queue.
 

@@ -11,6 +11,7 @@ from assay_adapters.brokers.amqp.administration import Administrator, Management
 from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans, quoted
 from assay_adapters.brokers.artemis.rights import (
     Rights,
+    Role,
     granted,
     revoked,
     rights_in,
@@ -113,10 +114,10 @@ class ArtemisAdministrator(Administrator):
 
     def withhold(self, name: str) -> Outcome[None]:
         """Take all permissions on an address from ordinary users; refuse if the broker's accounts lack these users."""
-        listed = self._mbeans.ask_broker("listUser(java.lang.String)", "")
+        listed = self._mbeans.decoded_from_broker(list[_User], "listUser(java.lang.String)", "")
         if isinstance(listed, Refused):
             return listed
-        known = {one.username for one in msgspec.json.decode(listed.value, type=list[_User])}
+        known = {one.username for one in listed.value}
         if missing := [user for user in ORDINARY_USERS if user not in known]:
             text = f"Artemis has no user {', '.join(missing)}: give it the accounts of images/artemis/etc"
             return Refused(JmsErrorKind.UNSUPPORTED, text)
@@ -131,7 +132,7 @@ class ArtemisAdministrator(Administrator):
         return self._set_rights(name, lambda rights: revoked(rights, user, authorities))
 
     def _set_rights(self, address: str, change: Callable[[Rights], Rights]) -> Outcome[None]:
-        shown = self._mbeans.ask_broker("getRolesAsJSON(java.lang.String)", address)
+        shown = self._mbeans.decoded_from_broker(list[Role], "getRolesAsJSON(java.lang.String)", address)
         if isinstance(shown, Refused):
             return shown
         settings = msgspec.json.encode(change(rights_in(shown.value))).decode()

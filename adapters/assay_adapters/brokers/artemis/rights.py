@@ -6,10 +6,7 @@ have all permissions except management.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
-import msgspec
+from collections.abc import Collection, Mapping, Sequence
 
 ORDINARY = "ordinary"
 """The role of all ordinary users."""
@@ -25,15 +22,16 @@ _PERMISSIONS: Mapping[str, tuple[str, ...]] = {
 """Artemis's permissions for each authority of IBM MQ."""
 _ALL = "ALL"
 
+Role = dict[str, str | bool]
+"""A role as Artemis shows it: its ``name``, and whether it has each permission."""
 Rights = dict[str, list[str]]
 """The names of the roles that have each permission."""
 
 
-def rights_in(answer: str) -> Rights:
-    """Return the rights in an answer of ``getRolesAsJSON``: a list of roles with a boolean for each permission."""
-    roles = msgspec.json.decode(answer, type=list[dict[str, Any]])
+def rights_in(roles: Sequence[Role]) -> Rights:
+    """Return the rights of roles that Artemis shows with the same permissions."""
     permissions = [name for role in roles[:1] for name, value in role.items() if isinstance(value, bool)]
-    return {name: [str(role["name"]) for role in roles if role[name]] for name in permissions}
+    return {name: [str(role.get("name", "")) for role in roles if role.get(name)] for name in permissions}
 
 
 def without_ordinary_users(rights: Rights) -> Rights:

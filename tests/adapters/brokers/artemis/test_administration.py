@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.adapters.brokers.amqp.peer import peer
 
 from assay_adapters.brokers.amqp.jolokia import Jolokia
@@ -131,3 +132,29 @@ def test_a_broker_without_mbeans_is_a_refusal() -> None:
         answer = ArtemisAdministrator(Jolokia(there.server, "/")).define("orders")
     assert isinstance(answer, Refused)
     assert "is JMX switched on?" in answer.text
+
+
+@pytest.mark.parametrize("value", [None, "no JSON", "{}", '[{"user": "alice"}]'])
+def test_users_in_another_form_are_a_refusal(value: object) -> None:
+    def odd(method: str, path: str, body: Any) -> tuple[int, Any]:
+        status, answer = answering(method, path, body)
+        return status, answer | {"value": value} if body.get("operation", "").startswith("listUser") else answer
+
+    with peer(odd) as there:
+        refused = ArtemisAdministrator(Jolokia(there.server, "/")).withhold("orders")
+    assert isinstance(refused, Refused)
+    assert "listUser(java.lang.String) cannot be read" in refused.text
+
+
+def test_a_broker_without_the_ordinary_users_is_told_where_they_are() -> None:
+    def without(method: str, path: str, body: Any) -> tuple[int, Any]:
+        status, answer = answering(method, path, body)
+        users = '[{"username": "artemis", "roles": ["amq"]}, {"username": "alice", "roles": []}]'
+        return status, answer | {"value": users} if body.get("operation", "").startswith("listUser") else answer
+
+    with peer(without) as there:
+        refused = ArtemisAdministrator(Jolokia(there.server, "/")).withhold("orders")
+    assert isinstance(refused, Refused)
+    assert refused.kind is JmsErrorKind.UNSUPPORTED
+    assert "bob, carol, mallory, monitor" in refused.text
+    assert "images/artemis/etc" in refused.text

@@ -1,30 +1,26 @@
-"""Tests of rights on an address of Artemis, with the answers of Artemis 2.56.0."""
+"""Tests of rights on an address of Artemis, with roles as Artemis 2.56.0 shows them."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from assay_adapters.brokers.artemis.rights import Rights, granted, revoked, rights_in, without_ordinary_users
+from assay_adapters.brokers.artemis.rights import Rights, Role, granted, revoked, rights_in, without_ordinary_users
 
-ANSWER = json.dumps(
-    [
-        {"name": "amq", "send": True, "consume": True, "browse": True, "manage": True},
-        {"name": "ordinary", "send": True, "consume": True, "browse": True, "manage": False},
-    ]
-)
+ROLES: list[Role] = [
+    {"name": "amq", "send": True, "consume": True, "browse": True, "manage": True},
+    {"name": "ordinary", "send": True, "consume": True, "browse": True, "manage": False},
+]
 WITHHELD: Rights = {"send": ["amq"], "consume": ["amq"], "browse": ["amq"], "manage": ["amq"]}
 
 
 def test_an_answer_has_the_roles_with_each_permission() -> None:
     both = ["amq", "ordinary"]
-    assert rights_in(ANSWER) == {"send": both, "consume": both, "browse": both, "manage": ["amq"]}
-    assert rights_in("[]") == {}
+    assert rights_in(ROLES) == {"send": both, "consume": both, "browse": both, "manage": ["amq"]}
+    assert rights_in([]) == {}
 
 
 def test_only_ordinary_users_lose_their_rights() -> None:
-    assert without_ordinary_users(rights_in(ANSWER)) == WITHHELD
+    assert without_ordinary_users(rights_in(ROLES)) == WITHHELD
 
 
 @pytest.mark.parametrize(
