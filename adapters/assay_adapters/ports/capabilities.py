@@ -38,6 +38,22 @@ class Needs(Struct, frozen=True, kw_only=True):
     shared_fault: Capability | None = None
 
 
+FAULT_CAPABILITIES = frozenset(
+    {
+        Capability.RESTART,
+        Capability.RESTART_AT_LEVEL,
+        Capability.STORE_ERROR,
+        Capability.WORKER_DIES,
+        Capability.KILL,
+        Capability.POWER_LOSS,
+        Capability.KILL_AT_ANSWER,
+        Capability.KILL_AT_FIRST_SIGHT,
+        Capability.CUT,
+        Capability.BLOCK_WRITE,
+    }
+)
+"""The capabilities whose use disturbs all other scenarios on the broker instance."""
+
 SHARED_FAULTS = frozenset({Capability.RESTART, Capability.KILL, Capability.CUT})
 """The faults that several scenarios can share, if their steps permit it (`assay_steps.processes.meetings`)."""
 

@@ -22,7 +22,7 @@ from msgspec import Struct, convert, structs
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from assay_adapters.ports.capabilities import SHARED_FAULTS, TIMED, Needs, Platform, Topology
+from assay_adapters.ports.capabilities import FAULT_CAPABILITIES, SHARED_FAULTS, TIMED, Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_evidence.figures import counted
 from assay_features import Catalogue, Judged, Role, feature_root
@@ -53,21 +53,6 @@ TOPOLOGIES: tuple[str, ...] = get_args(Topology)
 _NEEDS_BEGIN = (NEEDS_PREFIX, PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX)
 LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4", "10.0")
 """The command levels that tags can name.  Delivery delay came with 8.0 (DD-10); 10.0 stands for later levels."""
-FAULT_CAPABILITIES = frozenset(
-    {
-        Capability.RESTART,
-        Capability.RESTART_AT_LEVEL,
-        Capability.STORE_ERROR,
-        Capability.WORKER_DIES,
-        Capability.KILL,
-        Capability.POWER_LOSS,
-        Capability.KILL_AT_ANSWER,
-        Capability.KILL_AT_FIRST_SIGHT,
-        Capability.CUT,
-        Capability.BLOCK_WRITE,
-    }
-)
-"""The capabilities whose use disturbs all other scenarios on the broker instance."""
 
 
 class Case(Struct, frozen=True):

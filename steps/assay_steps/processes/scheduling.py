@@ -18,7 +18,7 @@ import msgspec
 from xdist.scheduler import LoadScopeScheduling
 
 from assay_adapters.ports.backend import FaultSharing
-from assay_adapters.ports.capabilities import Needs
+from assay_adapters.ports.capabilities import FAULT_CAPABILITIES, Needs
 from assay_sdk.model.capabilities import Capability
 
 T = TypeVar("T")
@@ -34,7 +34,13 @@ SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
 _ALONE = "faults"
-"""The kind of the groups for scenarios that use a broker alone, one after the other."""
+"""The kind of the groups for scenarios with faults that use a broker alone, one after the other."""
+
+_APART = "apart"
+"""The kind of the groups for scenarios without a fault that use a broker alone.
+
+Some of them stop a product's broker and wait long for its answers.  The other scenarios of a group wait for them.
+"""
 
 
 def groups_of(needs: Mapping[str, Needs], sharing: FaultSharing) -> Groups:
@@ -58,6 +64,8 @@ def _kind_of(needs: Needs, sharing: FaultSharing) -> tuple[str, int]:
     """Return the kind of the groups for a scenario and their number; an empty kind if any worker may run it."""
     if not needs.own_instance or sharing is FaultSharing.NONE:
         return "", 0
+    if sharing is FaultSharing.TOGETHER and not needs.capabilities & FAULT_CAPABILITIES:
+        return _APART, FAULT_GROUPS
     if sharing is FaultSharing.IN_TURN or needs.shared_fault is None:
         return _ALONE, FAULT_GROUPS
     sharers = SHARERS.get(needs.shared_fault)

@@ -11,10 +11,11 @@ from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.brokers.reference.server.backend import CAPABILITIES
 from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_adapters.ports.backend import FaultSharing
+from assay_adapters.ports.capabilities import FAULT_CAPABILITIES
 from assay_evidence.verdicts import Verdict
 from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import SITUATIONAL
-from assay_steps.plugin.cases import CASE, FAULT_CAPABILITIES, Case
+from assay_steps.plugin.cases import CASE, Case
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 

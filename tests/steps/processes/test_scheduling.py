@@ -32,9 +32,11 @@ def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
         (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-restart", "own-instance"), "faults", FAULT_GROUPS),
         (("needs-restart", "needs-delivery-delay"), "restart", FAULT_GROUPS + 1),
+        (("own-instance",), "apart", FAULT_GROUPS),
+        (("own-instance", "needs-topic"), "apart", FAULT_GROUPS),
     ],
 )
-def test_scenarios_with_the_same_plain_fault_form_groups_of_their_own(
+def test_scenarios_with_the_same_plain_fault_and_those_without_a_fault_form_groups_of_their_own(
     tags: tuple[str, ...], kind: str, least: int
 ) -> None:
     found = groups(needs_of(tags), FaultSharing.TOGETHER)
@@ -63,7 +65,8 @@ def test_the_groups_of_a_fault_have_about_the_same_size() -> None:
 
 def test_repeated_scenarios_use_the_few_brokers_one_after_the_other() -> None:
     found = {repeated_group(group) for group in groups(needs_of(("needs-restart",)), FaultSharing.TOGETHER)}
-    assert found == groups(needs_of(("own-instance",)), FaultSharing.TOGETHER)
+    assert found == groups(needs_of(("needs-restart", "own-instance")), FaultSharing.TOGETHER)
+    assert repeated_group("apart-4") == "faults-4"
     assert repeated_group("faults-3") == "faults-3"
     assert repeated_group("") == ""
 
