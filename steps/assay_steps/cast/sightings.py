@@ -95,7 +95,6 @@ class Sightings:
     def _on_the_wire(self, event: ClientEvent) -> None:
         """Record an AMQP transfer or disposition of a message."""
         is_disposition = event.what == "disposition"
-        (self._disposed if is_disposition else self._transferred).append(event)
         what = f"disposition of {event.key}: {event.outcome}" if is_disposition else f"transfer of {event.key}"
         self._journal.write(
             events.Frame,
@@ -108,6 +107,8 @@ class Sightings:
             disposition=cast("events.Said", event.outcome) if is_disposition else None,
             role=event.role if is_disposition else None,
         )
+        # After the write: a step that sees the frame claims at once, and the journal must have the frame then.
+        (self._disposed if is_disposition else self._transferred).append(event)
 
     def _settled(self, event: ClientEvent, seen: Seen) -> None:
         self._journal.write(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -36,3 +36,18 @@ def test_a_disposition_is_no_transfer(sightings: Sightings) -> None:
     assert not sightings.transferred("s", "m1")
     assert sightings.disposed("s", "m1", settled=True)
     assert not sightings.disposed("s", "m2", settled=True)
+
+
+@pytest.mark.parametrize("what", ["transfer", "disposition"])
+def test_a_step_sees_a_frame_only_after_the_journal_has_it(what: Literal["transfer", "disposition"]) -> None:
+    known: list[bool] = []
+
+    class Journal(NoJournal):
+        def write(self, _kind: type, **_fields: object) -> None:
+            known.append(record.transferred("s", "m1") or record.disposed("s", "m1", settled=True))
+
+    journal: Any = Journal()
+    runner: Any = None
+    record = Sightings(journal, runner, lambda _actor: None)
+    record.tell(ClientEvent(what=what, actor="s", key="m1", outcome="accepted", settled=True))
+    assert known == [False]
