@@ -46,7 +46,8 @@ def defects(
         ),
     ] = False,
     listed: Annotated[
-        bool, typer.Option("--list", help="Instead, list the defects with their rules and what they do.")
+        bool,
+        typer.Option("--list", help="Instead, list the defects (with --tolerated: the variants) and what they do."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder of a run, for the kill matrix; assay report shows it.")
@@ -55,7 +56,7 @@ def defects(
 ) -> int:
     """Run the scenarios with each named defect, and show which scenario catches which defect."""
     if listed:
-        return _list(tuple(rule or ()), _known(tuple(rule or ()), profile))
+        return _list(tuple(rule or ()), _known(tuple(rule or ()), profile), tolerated=tolerated)
     if tolerated:
         return _tolerated(backend, tuple(rule or ()), _known(tuple(rule or ()), profile), as_json=as_json, out=out)
     breakable = names_with_defects()
@@ -94,14 +95,19 @@ def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
     return profiles
 
 
-def _list(rules: tuple[str, ...], profiles: tuple[str, ...]) -> Exit:
-    """Print each defect of the rules in one line."""
+def _list(rules: tuple[str, ...], profiles: tuple[str, ...], *, tolerated: bool) -> Exit:
+    """Print each defect, or with ``tolerated`` each tolerated variant, of the rules in one line."""
     catalogue = load_catalogue()
     chosen = {one.id for name in profiles or (None,) for one in catalogue.select(profile=name, ids=rules)}
     console = Terminal(soft_wrap=True)
-    for one in all_defects().values():
+    lines = (
+        [(one, f"{one.text} {one.allowed_by}") for one in all_variants().values()]
+        if tolerated
+        else [(one, one.text) for one in all_defects().values()]
+    )
+    for one, told in lines:
         if chosen.intersection(one.rules):
-            console.print(f"{one.name} ({', '.join(one.rules)}): {one.text}", markup=False)
+            console.print(f"{one.name} ({', '.join(one.rules)}): {told}", markup=False)
     return Exit.AS_EXPECTED
 
 

@@ -11,6 +11,7 @@ from assay.exits import Exit
 from assay_steps.defects import all_defects
 from assay_steps.kill_matrix.matrix import CaughtDefect, DefectError, KillMatrix, RuleKills
 from assay_steps.kill_matrix.tolerance import TriedVariant
+from assay_steps.variants import all_variants
 
 SOUND = KillMatrix(
     rules=(RuleKills("DD-39", (CaughtDefect("header-kept", ("a",)), CaughtDefect("id-lost", ("b",)))),),
@@ -91,6 +92,14 @@ def test_the_list_names_each_defect_of_a_rule_with_what_it_does(assay: Assay) ->
     assert "ttl-check-missing (DD-56" in told.out
     assert "): Messages are delivered although their time to live is over." in told.out
     assert all("DD-56" in line.partition(":")[0] for line in told.out.splitlines())
+
+
+def test_the_list_of_tolerated_variants_names_what_allows_each(assay: Assay) -> None:
+    told = assay("defects", "--tolerated", "--list", "--rule", "PD-16")
+    assert told.code is Exit.AS_EXPECTED
+    names = [line.partition(" ")[0] for line in told.out.splitlines()]
+    assert set(names) == {one.name for one in all_variants().values() if "PD-16" in one.rules}
+    assert "PERSIST:33 says that client id and name identify a subscription" in told.out
 
 
 def test_the_list_of_all_defects_names_each_once(assay: Assay) -> None:
