@@ -68,7 +68,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @evidence @needs-admin @needs-store-error @needs-restart
-    Scenario Outline: If the store refuses to alter a queue from <old> to <new>, the queue refuses a delayed message, also after a restart
+    Scenario Outline: If altering a queue from <old> to <new> fails in the store, <old> still applies to delayed messages, also after a restart
       Given a queue with <old>
       When the broker's store refuses the next write
       And the queue is altered to <new>
@@ -86,7 +86,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXMSGL(1000) | MAXMSGL(4000) |
 
     @evidence @needs-admin @needs-store-error
-    Scenario Outline: If the store refuses to alter a queue with one message from <old> to <new>, a delayed send is <answer>
+    Scenario Outline: If altering a queue from <old> to <new> fails in the store, <old> still applies, and a second, delayed message is <answer>
       Given a queue with <old>
       And message "there" is sent to the queue
       When the broker's store refuses the next write
@@ -103,7 +103,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | PUT(ENABLED)  | PUT(DISABLED) | accepted |
 
     @evidence @needs-admin
-    Scenario Outline: After the broker <event>, a queue that was altered to <attributes> still refuses a delayed message
+    Scenario Outline: After the broker <event>, a delayed message that violates the queue's altered <attributes> is still refused
       Given a queue with MAXDEPTH(10)
       And the queue has been altered to <attributes>
       When the broker <event>
@@ -184,7 +184,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver never sees the refused "slow"
 
     @control @needs-queue-limit
-    Scenario: A queue that was full and is empty at the send accepts a delayed message
+    Scenario: A queue that was full and is empty again accepts a delayed message
       Given a queue with MAXDEPTH(1)
       And a receiver on the queue
       And message "filler" is sent to the queue
@@ -195,7 +195,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-local-transaction
-    Scenario Outline: In a unit of work, too, a queue with <attributes> refuses a delayed message at the send
+    Scenario Outline: In a unit of work, too, a delayed message that violates the queue's <attributes> is refused at the send
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       And session "work" in transacted mode
@@ -218,7 +218,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   |
 
     @needs-non-persistent
-    Scenario Outline: A queue with <attributes> refuses a non-persistent message, too
+    Scenario Outline: A delayed non-persistent message that violates the queue's <attributes> is refused, too
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with delivery mode non-persistent, a body of 1001 B and a delivery delay of 1 s
@@ -265,7 +265,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-queue-limit
-    Scenario Outline: A full queue refuses a message with <what>, too
+    Scenario Outline: A full queue refuses a delayed message with <what>, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with <what> and a delivery delay of 1 s
@@ -277,7 +277,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | property colour = "red" |
 
     @needs-priority @needs-queue-limit
-    Scenario: A full queue refuses a message of the highest priority, too
+    Scenario: A full queue refuses a delayed message of the highest priority, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with priority 9 and a delivery delay of 1 s
@@ -290,7 +290,7 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to the queue with a time to live of 1 h and a delivery delay of 1 s
       Then it is refused
 
-    Scenario Outline: A queue with <attributes> refuses a delayed message of a <style> producer without a destination
+    Scenario Outline: A delayed message of a <style> producer without a destination is refused if it violates the queue's <attributes>
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       And a <style> producer without a destination
@@ -354,7 +354,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is refused with MQRC_Q_FULL
 
     @kit
-    Scenario Outline: For a queue with <attributes>, the reference broker refuses a delayed message with <reason>
+    Scenario Outline: If a delayed message violates the queue's <attributes>, the reference broker refuses it with <reason>
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
@@ -376,7 +376,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   | MQRC_Q_FULL            |
 
     @evidence @needs-xa
-    Scenario Outline: In a branch of a global unit of work, too, a queue with <attributes> refuses a delayed message at the send
+    Scenario Outline: In a branch of a global unit of work, too, a delayed message that violates the queue's <attributes> is refused at the send
       Given a queue with <attributes>
       And session "work" in xa mode
       And branch "job" has been started in session "work"
