@@ -51,7 +51,7 @@ Feature: Delivery delay is for the JMS client only
         | x_opt_delivery_delay |
 
     @evidence
-    Scenario: A native put that asks for a delay stages no message
+    Scenario: A native put that asks for a delay puts no message on the staging queue
       Given an empty queue
       When message "control" is sent to the queue with a delivery delay of 1 h
       And a native application puts "native" on the queue and asks for a delay of 1 h
