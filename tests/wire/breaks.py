@@ -66,7 +66,7 @@ BROKEN: Mapping[str, Broken] = {
     "strips-delay": Broken(
         changes.StripsDelay,
         "DD-02",
-        "delay/early.feature::A waiting receiver does not see the message before the end of its delay of *[500 ms]",
+        "delay/early.feature::A waiting receiver does not see a message with a delay of *[500 ms]",
     ),
     "strips-time-to-live": Broken(
         changes.StripsTimeToLive,

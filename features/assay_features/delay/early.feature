@@ -14,13 +14,13 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" no earlier than 4 s after its send
 
-    Scenario Outline: A waiting receiver does not see the message before the end of its delay of <delay>
+    Scenario Outline: A waiting receiver does not see a message with a delay of <delay> before the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with a delivery delay of <delay>
       Then the receiver sees it no earlier than <delay> after the send
 
-      Examples: Also delays for which a clock in whole seconds would be early
+      Examples: Including delays that a clock in whole seconds would end early
         | delay   |
         | 500 ms  |
         | 999 ms  |
@@ -104,7 +104,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario Outline: Neither of two messages of a producer comes before the end of its delay of <delay>
+    Scenario Outline: Neither of two messages of a producer with a delay of <delay> comes before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -119,7 +119,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
         | 2 s   |
 
     @needs-non-persistent @needs-priority @needs-time-to-live
-    Scenario Outline: The producer's delay applies to a send with <option>
+    Scenario Outline: If a producer sends a message with <option>, the producer's delay applies
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -184,7 +184,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       And the receiver sees "fast too" no earlier than 1 s after its send
 
     @needs-xa
-    Scenario: A message sent in a global unit of work does not come before its delay is over
+    Scenario: A message sent in a global unit of work that is committed in two phases does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -237,7 +237,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       Then the receiver sees "urgent" no earlier than 1500 ms after its send
 
     @needs-local-transaction
-    Scenario: A message that is committed at once does not come before its delay is over
+    Scenario: A message of a unit of work that is committed at once does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -314,7 +314,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
         | is killed and comes back | 24999 ms |
 
     @needs-non-persistent
-    Scenario Outline: A waiting receiver does not see a non-persistent message before the end of its delay of <delay>
+    Scenario Outline: A waiting receiver does not see a non-persistent message with a delay of <delay> before the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
@@ -333,7 +333,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       Then the receiver sees "near" exactly once
       And the receiver waits for 1500 ms and does not see "far"
 
-    Scenario: A message is not delivered early, together with another message that is due 400 ms earlier
+    Scenario: A message is not delivered early when another message is due 400 ms before it
       Given an empty queue
       And a receiver is waiting on the queue
       When message "first" is sent to the queue with a delivery delay of 1 s
