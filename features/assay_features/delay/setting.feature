@@ -178,7 +178,7 @@ Feature: An application can set a delivery delay on a producer
         | correlation id "c"                             |
 
     @needs-priority
-    Scenario: The delay applies to a send with its own priority
+    Scenario: The producer's delay also applies if the send call gives a priority
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -187,7 +187,7 @@ Feature: An application can set a delivery delay on a producer
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-non-persistent
-    Scenario: The delay applies to a send with its own delivery mode
+    Scenario: The producer's delay also applies if the send call gives a delivery mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -196,7 +196,7 @@ Feature: An application can set a delivery delay on a producer
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-time-to-live
-    Scenario: The delay applies to a send with its own time to live
+    Scenario: The producer's delay also applies if the send call gives a time to live
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
