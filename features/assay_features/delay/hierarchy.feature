@@ -91,7 +91,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "reader" sees "slow" no earlier than 4 s after its send
 
     @needs-local-transaction
-    Scenario: A subscriber at queue manager B gets a publication after its commit, but not after its rollback
+    Scenario: A subscriber at queue manager B gets a committed publication, but not a publication that was rolled back
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       And session "work" in transacted mode
