@@ -5,7 +5,7 @@ Feature: A restart may lose non-persistent delayed messages
   Rule: A restart may lose a non-persistent delayed message, but the message is never delivered early or twice
     Line 50 permits this for messages that wait on the staging queue.  The scenarios record whether a message is lost.
 
-    Scenario: Without a restart, a message is delivered exactly once, and not early
+    Scenario: Without a restart, a non-persistent message is delivered exactly once, and not early
       Given an empty queue
       And a receiver is waiting on the queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 2 s
@@ -14,7 +14,7 @@ Feature: A restart may lose non-persistent delayed messages
       And the receiver sees "light" no earlier than 2 s after its send
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication is delivered at most once if the broker <event> during the delay
+    Scenario Outline: A non-persistent publication is delivered at most once if the broker <event> during the delay
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -37,7 +37,7 @@ Feature: A restart may lose non-persistent delayed messages
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A message is delivered at most once if the broker <event> during the delay
+    Scenario Outline: A non-persistent message is delivered at most once if the broker <event> during the delay
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 2 s
       And the broker <event>
@@ -58,7 +58,7 @@ Feature: A restart may lose non-persistent delayed messages
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A message with a delay of an hour is not delivered early if the broker <event>
+    Scenario Outline: A non-persistent message with a delay of an hour is not delivered early if the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 h
       And the broker <event>
@@ -79,7 +79,7 @@ Feature: A restart may lose non-persistent delayed messages
         | is killed and comes back |
 
     @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario Outline: A publication for sharers of a topic pattern is delivered at most once if the broker <event> during the delay
+    Scenario Outline: A non-persistent publication for sharers of a topic pattern is delivered at most once if the broker <event> during the delay
       Given subscriber "left" shares durable subscription "club" on topic "sport/#"
       And subscriber "right" shares durable subscription "club" on topic "sport/#"
       And subscriber "left" is inactive
