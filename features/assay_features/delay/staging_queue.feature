@@ -364,7 +364,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 2 messages
 
     @needs-local-transaction
-    Scenario: A unit of work and a message that is sent before its commit do not exceed MAXDEPTH together
+    Scenario: A unit of work and a message that is sent before the unit's commit together do not exceed MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
