@@ -10,7 +10,7 @@ Feature: Report options of delayed messages
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: If a message has <options>, its exception report has <data>
+    Scenario Outline: A message with <options> causes an exception report with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -21,7 +21,7 @@ Feature: Report options of delayed messages
         | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_EXPIRATION_WITH_DATA    | all of its body                 |
 
     @needs-time-to-live @own-instance
-    Scenario Outline: If a message has <options>, its expiration report has <data>
+    Scenario Outline: A message with <options> causes an expiration report with <data>
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
@@ -215,7 +215,7 @@ Feature: Report options of delayed messages
         | non-persistent | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY    |
 
     @kit
-    Scenario Outline: With our own broker, a message on its target has exactly <options>
+    Scenario Outline: With the reference broker, a message on its target has exactly <options>
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       Then "m1" on the queue has exactly the report options <options>
       Examples:
@@ -240,7 +240,7 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @kit
-    Scenario: A message that our own broker dead-letters still has its report options
+    Scenario: A message that the reference broker dead-letters still has its report options
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has exactly the report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
@@ -294,7 +294,7 @@ Feature: Report options of delayed messages
       And queue "replies" holds no report
 
     @kit @needs-topic
-    Scenario: A subscriber that uses our client sees a publication's report options as JMS properties
+    Scenario: A subscriber that uses Assay's client sees a publication's report options as JMS properties
       Given a topic
       And a non-durable subscriber "live" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_NAN
