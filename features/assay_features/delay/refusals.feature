@@ -24,7 +24,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s   | 1 ms    |
         | simplified | 2 ms  | 1 ms    |
 
-    Scenario Outline: A <style> producer with a delay of 5 s accepts a time to live of <ttl>, and sends
+    Scenario Outline: A <style> producer with a delay of 5 s accepts a time to live of <ttl>, and sends a message
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -115,7 +115,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s  | 8760 h  |
         | simplified | 1 ms | 2 ms    |
 
-    Scenario Outline: A <style> producer with a time to live of <ttl> accepts a delay of <delay>, and sends
+    Scenario Outline: A <style> producer with a time to live of <ttl> accepts a delay of <delay>, and sends a message
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is <ttl>
@@ -260,7 +260,7 @@ Feature: A delay longer than the time to live is refused
       And after its send, "next" has a time to live of 20 s, to within 200 ms
 
     @needs-priority
-    Scenario: A send with a priority of its own has the producer's time to live
+    Scenario: The producer's time to live also applies if the send call gives a priority
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -276,7 +276,7 @@ Feature: A delay longer than the time to live is refused
       When producer "prompt" sends message "brief" with a time to live of 1 s for this send only
       Then it is accepted
 
-    Scenario: After another producer has sent, a producer's own delay still limits the time to live of a send
+    Scenario: After another producer of the session has sent a message, a producer's own delay still limits a send's time to live
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -366,7 +366,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario Outline: A refused send with <what> leaves a <style> producer's settings in force
+    Scenario Outline: If a <style> producer's send with <what> is refused, the producer's settings stay in force
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -399,7 +399,7 @@ Feature: A delay longer than the time to live is refused
       Then sending "refused" is refused with MQRC_EXPIRY_ERROR
       And the receiver sees "before" and "slow" exactly once
 
-    Scenario: A refusal of one producer does not affect another producer of the session
+    Scenario: A refused send of one producer does not affect another producer of the session
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
