@@ -593,7 +593,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "now" within 2 s after its send
 
     @evidence @judges-client
-    Scenario Outline: A <style> producer that sends the same message object again with a delay of 0 does not delay it
+    Scenario Outline: If a <style> producer sends the same message object again with a delay of 0, the second message is not delayed
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
