@@ -11,7 +11,7 @@ Feature: Exception reports on delayed messages that could not be put
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: A dead-lettered message that asks for <option> is reported with <data>
+    Scenario Outline: A dead-lettered message with <option> causes a report with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -23,7 +23,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario Outline: A discarded <mode> message that asks for <option> is reported with <data>
+    Scenario Outline: A discarded <mode> message with <option> causes a report with <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options <option> and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -36,7 +36,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
         | non-persistent | MQRO_EXCEPTION                | no data                         |
 
-    Scenario Outline: The feedback of the report is the reason for the target's refusal, <reason>
+    Scenario Outline: The feedback of the report is <reason>, the reason why the target refused the message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to <attributes>
       Then a report on "m1" with feedback <reason> is on queue "replies"
@@ -107,7 +107,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And queue "others" holds 1 report
 
-    Scenario Outline: A dead-lettered message with <body> is reported with <data>
+    Scenario Outline: A dead-lettered message with <body> causes a report with <data>
       The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
       are no text.
 
@@ -156,7 +156,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
 
     @evidence @needs-temporary-destination
-    Scenario Outline: An application receives a <mode> message's report with <data> from a temporary queue
+    Scenario Outline: From a temporary queue, an application receives the report on a <mode> message, with <data>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -171,7 +171,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario Outline: An application receives a message's report with <data> from the reply-to queue
+    Scenario Outline: From the reply-to queue, an application receives the report on a message, with <data>
       Given receiver "reader" on queue "replies"
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
