@@ -68,7 +68,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-delivery-delay @needs-queue-depth
-    Scenario Outline: After the broker <event>, it removes expired messages from the queue although no consumer asks for them
+    Scenario Outline: After the broker <event>, an expired message is removed from the queue although no consumer asks for messages
       Given an empty queue
       And the queue has been defined
       When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
@@ -230,7 +230,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: An undelayed message whose send has its own time to live expires
+    Scenario: An undelayed message expires if the send call gives a time to live
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent
