@@ -254,7 +254,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "stuck" exactly once
 
     @kit @needs-admin @own-instance
-    Scenario: If gets and puts of the staging queue were disabled, the message is delivered after gets alone are enabled
+    Scenario: If the staging queue was disabled for gets and puts, the message is delivered after only gets are enabled
       Line 68: on z/OS, PUT(DISABLED) stops the processor.  Line 70 does not mention this, so another broker may stop on
       distributed platforms, too, until puts are enabled again.
 
@@ -267,7 +267,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: If gets of the staging queue were disabled, due and later messages are delivered after gets are enabled
+    Scenario: If the staging queue was disabled for gets, due and later messages are delivered after gets are enabled
       A broker may treat this as a failure or not; when it can get the messages again, they come.
 
       Given an empty queue
@@ -280,7 +280,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" and "next" exactly once
 
     @needs-admin @own-instance
-    Scenario: If gets and puts of the staging queue were disabled, the message is delivered after both are enabled
+    Scenario: If the staging queue was disabled for gets and puts, the message is delivered after both are enabled
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -291,7 +291,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario Outline: If the broker <event> while gets of the staging queue are disabled, enabling gets delivers the message
+    Scenario Outline: If the broker <event> while the staging queue is disabled for gets, enabling gets delivers the message
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
       When the staging queue is altered to GET(DISABLED)
