@@ -225,7 +225,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | non-persistent |
 
     @evidence @topology-cluster
-    Scenario: Delayed messages to two queues of another queue manager are each delivered to their own queue
+    Scenario: Each of two delayed messages to different queues of another queue manager is delivered to its own queue
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And queue "returns" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "first" is waiting on queue "orders" at queue manager "B"
