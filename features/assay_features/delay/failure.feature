@@ -214,7 +214,7 @@ Feature: Delayed messages that cannot be put to their target
       And the queue is empty
 
     @own-instance
-    Scenario: The dead-letter header names the obstacle that exists when the dead-letter queue accepts the message
+    Scenario: The dead-letter header names the reason that applies when the dead-letter queue accepts the message
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -262,7 +262,7 @@ Feature: Delayed messages that cannot be put to their target
       Given a queue with MAXDEPTH(10)
       And a queue "dlq" that is the dead-letter queue, with MAXDEPTH(10)
 
-    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused arrives when its target is usable again
+    Scenario Outline: If a dead-letter queue with <attributes> refused a <mode> message, the message arrives when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -280,7 +280,7 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent | MAXDEPTH(0)   |
         | persistent     | MAXMSGL(299)  |
 
-    Scenario Outline: A <mode> message that a dead-letter queue with <attributes> refused goes there when that queue is usable again
+    Scenario Outline: If a dead-letter queue with <attributes> refused a <mode> message, the message goes there when this queue is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -417,7 +417,7 @@ Feature: Delayed messages that cannot be put to their target
       And the staging queue no longer holds "m1"
 
     @evidence @needs-restart
-    Scenario: A message that the dead-letter queue refused before a restart arrives when its target is usable again
+    Scenario: If the dead-letter queue refused a message before a restart, the message arrives when its target is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
