@@ -34,7 +34,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then "reader" sees "now" exactly once
       And "reader" never sees the refused "slow"
 
-    Scenario: After the staging queue is defined, a delayed send that was refused before is accepted
+    Scenario: After the staging queue is defined, a new delayed message is delivered, but a message that was refused before is not
       Given an empty queue
       And a receiver is waiting on the queue
       When message "before" is sent to the queue with a delivery delay of 1 s
