@@ -15,7 +15,7 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on the queue has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
 
     @needs-queue-look
-    Scenario Outline: <span> after its send, a <mode> message has an expiry interval that is shorter by <span>, the delay included
+    Scenario Outline: <span> after the send of a <mode> message with a delay of 5 s, the message's expiry interval is shorter by <span>
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
@@ -126,7 +126,7 @@ Feature: The delay counts as part of the expiry interval
       And a queue "replies" with MAXDEPTH(10)
       And there is no dead-letter queue
 
-    Scenario Outline: An expired message that asks for <option> is reported with <data>
+    Scenario Outline: An expired message with <option> causes a report with <data>
       Given message "plain" is sent to the queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
@@ -149,7 +149,7 @@ Feature: The delay counts as part of the expiry interval
       When 7 s have passed since "m1" was sent
       Then "reader" receives a report on "m1" with feedback MQFB_EXPIRATION and all of its body
 
-    Scenario: An expired message of 60 bytes that asks for MQRO_EXPIRATION_WITH_DATA is reported with all of its body
+    Scenario: An expired message with MQRO_EXPIRATION_WITH_DATA and a body of 60 bytes causes a report with all of its body
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
@@ -238,7 +238,7 @@ Feature: The delay counts as part of the expiry interval
       And queue "replies" holds 1 report
       And the queue is empty
 
-    Scenario Outline: An expired message with <body> is reported with <data>
+    Scenario Outline: An expired message with <body> causes a report with <data>
       The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
       are no text.
 
