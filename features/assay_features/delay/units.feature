@@ -54,7 +54,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       When message "m1" is sent in session "work" to the queue
       Then "beside" never sees "m1"
 
-    Scenario Outline: A session's commit delivers its messages after another session of the connection was <ended>
+    Scenario Outline: After another session of the connection was <ended>, a session's commit still delivers the session's messages
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -505,7 +505,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       Then "live" sees "theirs" exactly once
       And "live" never sees "slow"
 
-    Scenario Outline: A session's commit delivers its delayed messages once after another session of the connection was <ended>
+    Scenario Outline: After another session of the connection was <ended>, a session's commit delivers the session's delayed messages once
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -745,7 +745,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And "far" never sees "undone"
 
     @evidence @needs-xa
-    Scenario Outline: A message of a branch that is rolled back after its prepare is not delivered after the broker <event>
+    Scenario Outline: If a prepared branch is rolled back and the broker <event>, the branch's message is never delivered
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -770,7 +770,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
         | is killed and comes back |
 
     @evidence @needs-xa @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication of a branch that is rolled back after its prepare is not delivered after the broker <event>
+    Scenario Outline: If a prepared branch is rolled back and the broker <event>, the branch's publication is never delivered
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "work" in xa mode
