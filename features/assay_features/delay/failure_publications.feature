@@ -135,7 +135,7 @@ Feature: Delayed publications that a subscriber cannot receive
         | non-persistent |
 
     @needs-shared-subscription
-    Scenario: If one of two sharers leaves a shared non-durable subscription, the other gets the publication
+    Scenario: If one of two sharers leaves a shared non-durable subscription, the other sharer gets the publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -213,7 +213,7 @@ Feature: Delayed publications that a subscriber cannot receive
     persistent publications.  A subscription can put publications to a queue that an administrator names; this queue
     is then the target.
 
-    Scenario Outline: The put of a <mode> publication that a dead-letter queue with <attributes> refused is not tried again
+    Scenario Outline: If a dead-letter queue with <attributes> refused a <mode> publication, the put to the target is not tried again
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -400,7 +400,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the dead-letter queue does not hold "news"
       And the staging queue has become empty
 
-    Scenario Outline: A dead-lettered publication that asks for <option> is reported with <data>
+    Scenario Outline: A dead-lettered publication with <option> causes a report with <data>
       Given message "news" is sent to the topic with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "news" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -470,7 +470,7 @@ Feature: Delayed publications that a subscriber cannot receive
       And the report on "news" on queue "replies" has the correlation id of the original as its correlation id
 
     @evidence @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: A publication that a shared subscription's full queue refused stays on the dead-letter queue when the broker <event>
+    Scenario Outline: If a shared subscription's full queue refused a publication, the publication stays on the dead-letter queue when the broker <event>
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
