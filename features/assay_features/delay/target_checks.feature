@@ -103,7 +103,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | PUT(ENABLED)  | PUT(DISABLED) | accepted |
 
     @evidence @needs-admin
-    Scenario Outline: After the broker <event>, a delayed message that violates the queue's altered <attributes> is still refused
+    Scenario Outline: If a queue is altered to <attributes> and the broker <event>, a delayed message that violates this value is refused
       Given a queue with MAXDEPTH(10)
       And the queue has been altered to <attributes>
       When the broker <event>
