@@ -306,7 +306,7 @@ Feature: A delay longer than the time to live is refused
   Rule: After a refusal, the producer's earlier values stay in force, and its next valid send is accepted
     No document demands this, but an application that caught the exception relies on it.
 
-    Scenario Outline: After a refused <setting>, a <style> producer can send
+    Scenario Outline: After a refused <setting>, a <style> producer can still send a message
       Given an empty queue
       And a <style> producer on the queue
       And the producer's <earlier> is 5 s
@@ -321,7 +321,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | delivery delay | time to live   | 1 s     |
         | simplified | time to live   | delivery delay | 6 s     |
 
-    Scenario Outline: After a refused send, a <style> producer can send
+    Scenario Outline: After a refused send, a <style> producer can still send a message
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
