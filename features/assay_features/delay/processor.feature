@@ -174,7 +174,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then "reader" sees "slow" exactly once
 
     @needs-store-error
-    Scenario Outline: If the store refuses <writes> at the end of the delay, the message is still delivered
+    Scenario Outline: If the store refuses <writes> after the send, the processor still delivers the message
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
