@@ -599,7 +599,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is refused
       And the staging queue has MAXDEPTH(1) MAXMSGL(20000)
 
-    Scenario Outline: Messages that were staged before the broker <event> still count towards MAXDEPTH
+    Scenario Outline: After the broker <event>, messages that were staged before still count towards MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
