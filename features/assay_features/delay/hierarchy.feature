@@ -8,7 +8,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
     (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription that exists at the send receives the publication
     when the delay is over, and not before.
 
-    Scenario Outline: A subscriber at queue manager <far> gets a publication from queue manager <near> when its delay is over
+    Scenario Outline: A subscriber at queue manager <far> gets a publication from queue manager <near> when the delay is over
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "<far>"
       When message "slow" is sent to the topic at queue manager "<near>" with a delivery delay of 2 s
@@ -21,7 +21,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
         | B    | A   |
 
     @needs-non-persistent
-    Scenario: A subscriber at the other queue manager gets a non-persistent publication when its delay is over
+    Scenario: A subscriber at the other queue manager gets a non-persistent publication when the delay is over
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -287,7 +287,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "here" never sees "slow"
 
     @needs-non-persistent @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: Two sharers of a <kind> subscription together get the publication once if another subscriber comes during the delay
+    Scenario Outline: Two sharers of a <kind> subscription together get the publication once even if another subscriber comes during the delay
       Given subscriber "left" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       And subscriber "right" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s and delivery mode non-persistent
