@@ -580,7 +580,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the receiver never sees "slow"
 
     @evidence @needs-xa
-    Scenario Outline: If the broker <event> while a branch is in doubt, the message is delivered only after the commit
+    Scenario Outline: If the broker <event> while a branch is in doubt, the branch's message is delivered only after the commit
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -606,7 +606,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
         | is killed and comes back |
 
     @evidence @needs-xa @needs-topic @needs-durable-subscription
-    Scenario Outline: If the broker <event> while a branch is in doubt, its publication is delivered only after the commit
+    Scenario Outline: If the broker <event> while a branch is in doubt, the branch's publication is delivered only after the commit
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "global" in xa mode
@@ -634,7 +634,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
         | is killed and comes back |
 
     @evidence @needs-xa
-    Scenario Outline: If the broker <event> while a branch is in doubt, no message is delivered after the branch's rollback
+    Scenario Outline: If the broker <event> while a branch is in doubt, the branch's message is not delivered after the rollback
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
