@@ -561,7 +561,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | a time to live of 1 h                         |
 
     @kit @needs-xa @needs-admin @needs-queue-look
-    Scenario Outline: If a branch in doubt is committed after the broker <event>, its message is unaltered
+    Scenario Outline: If a branch in doubt is committed after the broker <event>, the branch's message is unaltered
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
