@@ -257,7 +257,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" exactly once
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A shared durable subscription to a topic pattern gets a publication although it has no subscriber at the send
+    Scenario: A shared durable subscription to a topic pattern gets a publication although the subscription has no subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
