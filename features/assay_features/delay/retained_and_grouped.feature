@@ -165,7 +165,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       When message "news" is sent in session "work" to the topic with the retain option and a delivery delay of 1 s
       Then sending "news" is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A <style> producer without a destination refuses a retained publication with a delay
+    Scenario Outline: A <style> producer without a destination cannot send a retained publication with a delay
       Given a topic
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -212,7 +212,7 @@ Feature: Retained publications and grouped messages cannot be delayed
     group (JMSXGroupSeq), or the flag of a group's last message (JMS_IBM_Last_Msg_In_Group).  The document leaves open
     whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
-    Scenario Outline: A <style> producer's message with a delay of <delay> and <group> is refused
+    Scenario Outline: If a <style> producer has a delay of <delay>, its message with <group> is refused
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
@@ -319,7 +319,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       When message "slow" is sent in session "work" to the queue with group "g" and a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A <style> producer without a destination refuses a delayed message in a group
+    Scenario Outline: A <style> producer without a destination cannot send a delayed message in a group
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
