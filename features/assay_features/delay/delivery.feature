@@ -2,7 +2,7 @@ Feature: A delayed message is delivered once its delay is over
   IBM MQ, JMS 2.0 delivery delay, lines 5 and 7.
 
   @DD-03 @needs-delivery-delay
-  Rule: Once the delay is over the message is delivered
+  Rule: Once the delay is over, the message is delivered
     Line 7: the message is then taken off the staging queue and placed on its target.  The document states no limit for
     lateness; the run states a limit, and each scenario about time names its own.
 
