@@ -4,8 +4,8 @@ Feature: Delivery delay is for the JMS client only
   @DD-20 @needs-delivery-delay @needs-admin @needs-native-put
   Rule: A native put that asks for a delay is refused or delivered at once, and never delayed
     Line 11 offers the delay to JMS clients alone.  It does not say what happens if another application asks for a
-    delay.  The broker may refuse the put, or deliver the message at once; the scenarios record which.  A broker that
-    accepts delays over further protocols discloses this as its own extension.
+    delay in its put (a native put).  The broker may refuse the put, or deliver the message at once; the scenarios
+    record which.  A broker that accepts delays over further protocols discloses this as its own extension.
 
     Scenario Outline: A native put that asks for a delay of <delay> is refused, or delivered without the delay
       Given an empty queue
