@@ -14,7 +14,10 @@ from assay_steps.plugin.folder import JOURNALS
 from assay_steps.plugin.hooks import EXPLAINED
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
-SECOND = "delay/early.feature::Neither of two messages of a producer with a delay of <delay> comes before its delay is over[2 s]"
+SECOND = (
+    "delay/early.feature::Neither of two messages of a producer with a delay of <delay> comes before its delay is over"
+    "[2 s]"
+)
 
 
 def test_a_failed_scenario_has_the_frames_of_its_connections_around_the_breach(tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ pytestmark = pytest.mark.skipif(
 RULES = ("PD-31", "PD-34")
 HURTING = ("PD-20",)
 SENSITIVE = (
-    "delay/early.feature::A waiting receiver does not see a message with a delay of <delay> before the delay is over[999 ms]"
+    "delay/early.feature::A waiting receiver does not see a message with a delay of <delay> before the delay is over"
+    "[999 ms]"
 )
 """A scenario in which a delay of the harness could hide an early message."""
 
