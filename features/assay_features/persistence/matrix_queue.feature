@@ -8,7 +8,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     the flush claim that a message is on disk.  An acknowledgement has no answer in AMQP, so the scenarios give the
     broker a second to process it before a kill.
 
-    Scenario Outline: After the broker <event>, a queue still has its message without properties, but not the one that a consumer received
+    Scenario Outline: Of two messages without properties, only the unreceived message is there after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue
       And a producer on the queue
@@ -115,7 +115,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | has a non-persistent message in the middle | persistent     | non-persistent | first  | is killed and comes back |
 
     @evidence @needs-power-loss
-    Scenario: Confirmed messages are there after the broker loses its power
+    Scenario: Confirmed messages are still on the queue after the broker loses power
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue
       And the broker loses its power and comes back
@@ -208,7 +208,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "third" never sees "heavy"
 
     @evidence @needs-selector @needs-local-transaction
-    Scenario Outline: Unselected messages between those that a unit of work received are there after the broker <event>
+    Scenario Outline: Messages that a transacted consumer's selector skipped are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
@@ -258,7 +258,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: After the broker <event> a second time, a message that was received in between does not return
+    Scenario Outline: A message received after a restart or kill does not return after the next restart or kill
       Given an empty queue
       When message "heavy" is sent to the queue
       And the broker <event>
@@ -301,7 +301,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-local-transaction @needs-restart
-    Scenario: Messages that a unit of work received before its connection was closed are there after a restart
+    Scenario: If a connection with an open unit of work is closed, the received messages are there after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -475,7 +475,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | committed   | is killed and comes back |
 
     @needs-restart
-    Scenario: A message that a closed connection returned to the queue is there after a restart
+    Scenario: A message that a consumer did not acknowledge before its connection was closed is there after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "heavy" is sent to the queue
@@ -551,7 +551,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A persistent message with <body> is unaltered after the broker <event>
+    Scenario Outline: A persistent message with an empty, large, binary or non-ASCII body is unaltered after the broker <event>
       Given an empty queue
       When message "heavy" is sent to the queue with <body>
       And the broker <event>
@@ -581,7 +581,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | a body of 300 KB and a binary body                  | is killed and comes back |
 
     @kit @needs-restart
-    Scenario Outline: A persistent message with <body> is delivered as it was sent after a restart
+    Scenario Outline: After a restart, a persistent message with a text or binary body is delivered exactly as it was sent
       Given an empty queue
       When message "heavy" is sent to the queue with <body>
       And the broker is restarted
@@ -710,7 +710,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       Then the receiver sees "heavy" exactly once
 
     @evidence @needs-admin @needs-block-write @needs-flush-trace
-    Scenario: A send gets no answer while its write waits, even if an acknowledgement just before the send is written
+    Scenario: A send is answered only after its own write, even if an earlier acknowledgement is already written
       Given an empty queue
       And an empty queue "other"
       And receiver "busy" is waiting on queue "other"
@@ -721,20 +721,20 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-flush-trace
-    Scenario: Without a consumer, the message is flushed before the answer to its send
+    Scenario: A message to a queue without a consumer is flushed to disk before its send is answered
       Given an empty queue
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-flush-trace
-    Scenario: With a waiting consumer, the message is flushed before the answer to its send
+    Scenario: A message to a queue with a waiting consumer is flushed to disk before its send is answered
       Given an empty queue
       And a receiver is waiting on the queue
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-xa @needs-kill
-    Scenario: The messages of a branch that was committed are there after a kill
+    Scenario: Messages of a branch that was committed in one phase are there after a kill
       Given an empty queue
       And session "far" in xa mode
       And branch "job" has been started in session "far"
@@ -781,7 +781,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then "left" and "right" together see "m1" to "m10" exactly once
 
-    Scenario: After a consumer's connection is lost, its unacknowledged message comes to the next consumer once, or not at all
+    Scenario: After a consumer loses its connection, the next consumer gets the unacknowledged message at most once
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "held" is sent to the queue with delivery mode non-persistent
@@ -793,7 +793,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
       And "second" sees "held" at most once
 
     @needs-selector
-    Scenario: A waiting consumer with a selector gets the messages that it selects, once
+    Scenario: A waiting consumer with a selector gets each selected message once, and no other message
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
       When message "blue" is sent to the queue with delivery mode non-persistent and property colour = "blue"
@@ -918,7 +918,7 @@ Feature: Messages on a queue after a restart or a kill of the broker
     what survives.  Our own broker must keep the rule literally: its data folder has no byte of the body.
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: A message that an active durable subscriber has not received yet may be gone after the broker <event>
+    Scenario Outline: A non-persistent message that an active durable subscriber has not received yet may be gone after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When message "light" is sent to the topic with delivery mode non-persistent

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
-SCENARIO = "persistence/matrix_queue.feature::After the broker <event>, a queue still has its message without*"
+SCENARIO = "persistence/matrix_queue.feature::Of two messages without properties, only the unreceived message is there*"
 
 
 def scenarios_of(out: Path, defect: str | None) -> dict[str, ScenarioVerdict]:
