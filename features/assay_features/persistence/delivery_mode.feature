@@ -301,7 +301,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode that is given with one send applies to that send only, as priority and time to live do
     Line 9.  The send neither uses nor changes the producer's own values.
 
-    Scenario Outline: The mode <given> of a <style> send overrides the producer's mode <own>
+    Scenario Outline: Delivery mode <given> of one send overrides delivery mode <own> of the <style> producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -339,7 +339,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "low" as seen by "receiver" shows JMSPriority "2"
       And message "high" as seen by "receiver" shows JMSPriority "8"
 
-    Scenario Outline: After a <style> send with the mode <given>, the next send has the producer's mode <own> again
+    Scenario Outline: After one send with delivery mode <given>, a <style> producer uses its own mode <own> again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -356,7 +356,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> send that sets only the mode uses the producer's priority
+    Scenario Outline: A send that sets only the mode uses the priority of its <style> producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -371,7 +371,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: A <style> send that sets only the priority uses the producer's mode
+    Scenario Outline: A send that sets only the priority uses the mode of its <style> producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -416,7 +416,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with a time to live of 60 s for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: A <style> producer without a destination uses the mode <given> for one send and its own mode for the next
+    Scenario Outline: A <style> producer without a destination uses mode <given> for one send and its own mode for the next send
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -458,7 +458,7 @@ Feature: The sender chooses whether a message is persistent
         | topic | non-durable subscriber "receiver" | persistent | non-persistent | YES      | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> producer without a destination uses the priority <given> for one send and its own for the next
+    Scenario Outline: A <style> producer without a destination uses priority <given> for one send and its own priority for the next send
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -476,7 +476,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @needs-time-to-live
-    Scenario Outline: A <style> producer without a destination uses a given time to live for one send and not for the next
+    Scenario Outline: A <style> producer without a destination uses a given time to live for one send only
       Given an empty queue
       And a <style> producer without a destination
       When the producer sends message "short" to the queue with a time to live of 500 ms for this send only
@@ -516,7 +516,7 @@ Feature: The sender chooses whether a message is persistent
       And message "heavy" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
     @needs-priority
-    Scenario Outline: A priority given with one <style> send is used for that send
+    Scenario Outline: A <style> producer sends a message with the priority that is given for this send
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -529,7 +529,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: After a <style> send that sets the priority, the next send has the producer's priority again
+    Scenario Outline: After one send that sets the priority, a <style> producer uses its own priority again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -543,7 +543,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: The priority <given> of a <style> send overrides the producer's priority <own>
+    Scenario Outline: Priority <given> of one send overrides priority <own> of the <style> producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -573,7 +573,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live @needs-priority
-    Scenario Outline: A message of a <style> send that sets mode, priority and time to live shows <field> "<value>"
+    Scenario Outline: If one send of a <style> producer sets mode, priority and time to live, its message shows <field> "<value>"
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -588,7 +588,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | JMSPriority     | 7              |
 
     @needs-time-to-live
-    Scenario Outline: A time to live given with one <style> send applies to that message alone
+    Scenario Outline: A time to live given with one send of a <style> producer applies to that message alone
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "short" with a time to live of 500 ms for this send only
@@ -604,7 +604,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: After a <style> send that sets the time to live, the next message shows no expiry
+    Scenario Outline: After one send that sets the time to live, the next message of the <style> producer shows no expiry
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "short" with a time to live of 60 s for this send only
@@ -617,7 +617,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: After a <style> send that sets the priority <given>, the message shows this priority
+    Scenario Outline: After a send of a <style> producer with priority <given>, the message shows this priority
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "special" with priority <given> for this send only
@@ -633,7 +633,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @evidence @needs-message-limit
-    Scenario Outline: After a non-persistent send above the maximum message length, the next <style> send is persistent
+    Scenario Outline: After a non-persistent send above the maximum message length, a <style> producer's next message is persistent
       A client need not wait for the answer to a non-persistent send, so it may not learn that the broker refuses it.
 
       Given a queue with MAXMSGL(2000)
@@ -650,7 +650,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @evidence @needs-message-limit
-    Scenario Outline: After a refused send with <given>, the next <style> send uses the producer's settings
+    Scenario Outline: After a refused send with <given>, the next send of a <style> producer uses the producer's settings
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -691,7 +691,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After a <style> send, a message that was set to <own> shows the producer's mode <mode>
+    Scenario Outline: After its send, a message that was set to <own> shows the mode <mode> of its <style> producer
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -716,7 +716,7 @@ Feature: The sender chooses whether a message is persistent
         | persistent     |
         | non-persistent |
 
-    Scenario Outline: After a <style> send with the mode <given>, the message shows <given> and not the producer's <mode>
+    Scenario Outline: After a send with mode <given>, the message shows this mode, not the mode <mode> of its <style> producer
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -829,7 +829,7 @@ Feature: The sender chooses whether a message is persistent
       And message "on" as seen by "last" shows JMSExpiration "0"
       And message "on" as seen by "last" shows JMSRedelivered "false"
 
-    Scenario Outline: A mode given with a <style> send overrides the mode that was set on the message
+    Scenario Outline: A mode given with a send of a <style> producer overrides the mode that was set on the message
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
