@@ -36,7 +36,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "picky" sees "heavy" exactly once
 
     @evidence @needs-admin @needs-queue-limit @needs-queue-look
-    Scenario Outline: A durable subscriber and a later administered subscription get their copies after the broker <event>
+    Scenario Outline: After the broker <event>, a durable subscriber and an administered subscription each have all messages
       Given a topic
       And a queue with MAXDEPTH(10)
       And a durable subscriber "keeper" on the topic
@@ -59,7 +59,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The copy for a durable subscription beside a non-durable subscription is there after the broker <event>
+    Scenario Outline: A durable subscription still has its copies after the broker <event>, although a non-durable subscriber got the messages
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "keeper" on the topic
@@ -111,7 +111,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "new" never sees "m1"
 
     @kit @needs-restart
-    Scenario: The copy of a subscription to a topic pattern is there after a restart
+    Scenario: The copy of a durable subscription to a topic pattern is there after a restart
       Given a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
       When message "heavy" is sent to topic "sport/football/results"
@@ -120,7 +120,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "heavy" exactly once
 
     @needs-restart
-    Scenario Outline: A copy still shows <field> "<value>" after a restart
+    Scenario Outline: The copy of a durable subscription still shows <field> "<value>" after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -157,7 +157,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | non-durable | queue "replies" |
 
     @kit @needs-restart
-    Scenario Outline: A copy with reply-to <reply> still has the <field> of its send after a restart
+    Scenario Outline: The copy of a message with reply-to <reply> still has the <field> of its send after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -205,7 +205,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "second" sees "m1", "m2" exactly once
 
     @evidence @needs-power-loss
-    Scenario: An active and an inactive durable subscriber have all messages after the broker loses its power
+    Scenario: An active and an inactive durable subscriber get all messages after the broker loses power
       Given a topic
       And a durable subscriber "active" on the topic that does not receive yet
       And a durable subscriber "keeper" on the topic
@@ -243,7 +243,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | after  | the broker is killed and comes back | branch "job" is committed           |
 
     @needs-restart
-    Scenario Outline: A copy with <body> is unaltered after a restart
+    Scenario Outline: A copy with an empty, large, binary or non-ASCII body is unaltered after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -378,7 +378,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "member" sees "m1" exactly once
 
     @evidence @needs-kill @needs-shared-subscription
-    Scenario: Copies for two inactive sharers, and unacknowledged copies of a subscriber, are there after a kill
+    Scenario: After a kill, two inactive sharers get their messages, and a durable subscriber gets its unacknowledged messages again
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -435,7 +435,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "written" exactly once
 
     @kit @needs-store-error
-    Scenario Outline: If the store cannot write the acknowledgement of a message in <mode> mode, the message is delivered again
+    Scenario Outline: In <mode> mode, a message is delivered again if the store cannot write its acknowledgement
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When message "heavy" is sent to the topic
@@ -587,7 +587,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence @needs-flush-trace
-    Scenario: The copy is flushed before the subscriber receives it
+    Scenario: The copy of a durable subscription is flushed to disk before the subscriber receives it
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "heavy" is sent to the topic
@@ -704,7 +704,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | kind                                                             | event                    |
         | subscriber "keeper" shares durable subscription "club" on the topic | is killed and comes back |
 
-    Scenario Outline: A new durable subscription stores messages although the broker <event> right after its creation
+    Scenario Outline: A durable subscription stores messages even if the broker <event> right after the subscription was created
       Given a topic
       And a durable subscriber "keeper" on the topic
       When the broker <event>
@@ -722,7 +722,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A durable subscription keeps its message although a <first> subscriber <ended>, the broker <event>, and a <new> subscriber comes
+    Scenario Outline: A durable subscription keeps its message when other subscribers leave and join and the broker <event>
       Given a topic
       And a <first> subscriber "former" on the topic
       And a durable subscriber "keeper" on the topic
@@ -928,7 +928,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence
-    Scenario Outline: A message with <option> is there when the subscriber returns after the broker <event>, too
+    Scenario Outline: A message with <option> is there when a durable subscriber returns after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1112,7 +1112,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "red", "blue"
 
     @evidence @needs-shared-subscription @needs-local-transaction
-    Scenario: Sharers and a client-mode subscriber get a message of a unit of work, and a returning sharer gets no missed message
+    Scenario: Non-durable subscribers, shared or not, get a committed message; a sharer that returns gets no missed message
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -1187,7 +1187,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @needs-session
-    Scenario Outline: A non-durable subscriber that comes back after the broker <event> gets no message sent before
+    Scenario Outline: After the broker <event>, a non-durable subscriber gets no message sent before it subscribes again
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the broker <event>
@@ -1208,7 +1208,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @needs-session @needs-shared-subscription
-    Scenario Outline: A subscriber that shares a non-durable subscription again after the broker <event> gets no message sent before
+    Scenario Outline: After the broker <event>, a sharer of a non-durable subscription gets no message sent before it subscribes again
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       When the broker <event>
@@ -1253,7 +1253,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | non-persistent | is killed and comes back |
 
     @kit @needs-session @needs-selector
-    Scenario Outline: A non-durable subscriber to a topic pattern that comes back after the broker <event> gets no message sent before
+    Scenario Outline: After the broker <event>, a non-durable subscriber to a topic pattern gets no message sent before it subscribes again
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the broker <event>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"
@@ -1273,7 +1273,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | is killed and comes back |
 
     @evidence @needs-kill @needs-shared-subscription @needs-local-transaction
-    Scenario: After a kill, sharers and a subscriber in client mode get nothing that units of work had sent before
+    Scenario: After a kill, non-durable subscribers, shared or not, get no message that was committed before the kill
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -1408,7 +1408,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "third" sees "light" exactly once
 
     @evidence @needs-topic-wildcard @needs-local-transaction
-    Scenario: A client-mode durable subscriber to a topic pattern gets a non-persistent message of a unit of work once
+    Scenario: In client mode, a durable subscriber to a topic pattern gets a non-persistent message of a unit of work once
       Given a durable subscriber "keeper" on topic "sport/#" in client mode
       And session "work" in transacted mode
       When message "light" is sent in session "work" to topic "sport/results" with delivery mode non-persistent
@@ -1488,7 +1488,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       Then "keeper" sees "light" exactly once
 
     @kit @needs-selector
-    Scenario: A returning subscriber to a topic pattern gets no message that it does not select
+    Scenario: A returning subscriber to a topic pattern gets only messages that match its selector
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "keeper" is inactive
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
@@ -1686,7 +1686,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "busy" starts to receive
       Then "busy" sees "m1" to "m3" exactly once
 
-    Scenario: A later non-durable subscriber gets no non-persistent message that an active subscriber got
+    Scenario: A new non-durable subscriber does not get a non-persistent message that another subscriber got before
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
@@ -1696,7 +1696,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "light"
 
     @needs-durable-subscription
-    Scenario: A later non-durable subscriber gets no non-persistent message sent for a durable subscription
+    Scenario: A new non-durable subscriber does not get a non-persistent message sent while only a durable subscription existed
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1719,7 +1719,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And "late" never sees "red", "blue"
 
     @evidence @needs-shared-subscription @needs-local-transaction
-    Scenario: Sharers and a client-mode subscriber get a unit of work's non-persistent message, and a returning sharer gets no missed message
+    Scenario: Non-durable subscribers, shared or not, get a committed non-persistent message; a sharer that returns gets no missed message
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
