@@ -90,7 +90,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed", "after" exactly once
 
     @evidence @needs-shared-subscription
-    Scenario: A durable and a non-durable subscription of the same name are two subscriptions
+    Scenario: A shared durable and a shared non-durable subscription of the same name are separate subscriptions
       Jakarta Messaging 3.1, section 8.3.2: the two subscriptions are completely separate.
       Given a topic
       And subscriber "keeper" shares durable subscription "club" on the topic
@@ -186,7 +186,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "passer" never sees "red"
 
     @evidence @needs-local-transaction
-    Scenario: After a unit of work, an inactive durable subscription stores more messages, and a non-durable one stores none
+    Scenario: A durable subscription stores a message committed in its subscriber's absence; a non-durable subscription does not
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       And a non-durable subscriber "passer" on the topic in dups-ok mode
@@ -242,7 +242,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: Two subscribers get a <mode> message of a unit of work although the <part> of a third subscriber is <ended> before the commit
+    Scenario Outline: Two subscribers get a <mode> message that is committed after a third subscriber's <part> is <ended>
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
@@ -262,7 +262,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | connection | closed |
 
     @evidence @needs-xa
-    Scenario Outline: Two subscribers get a message of a branch although a third subscriber is closed <when> the prepare
+    Scenario Outline: Two subscribers get a message of a branch although a third subscriber is closed <when> the branch is prepared
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a durable subscriber "durable" on the topic
@@ -356,7 +356,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence @needs-shared-subscription
-    Scenario: Durable and non-durable shared subscriptions each get a copy beside unshared subscriptions
+    Scenario: Shared and unshared subscriptions, durable and non-durable, each get a copy of a message
       Given a topic
       And subscriber "first" shares durable subscription "club" on the topic
       And subscriber "second" shares durable subscription "club" on the topic
@@ -401,7 +401,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable |
 
     @evidence
-    Scenario: A returning dups-ok durable subscriber and a client-mode non-durable subscriber each get a copy of a later message
+    Scenario: When a dups-ok durable subscriber has come back, it and a non-durable subscriber each get the next message
       Given a topic
       And a durable subscriber "durable" on the topic in dups-ok mode
       And a non-durable subscriber "non-durable" on the topic in client mode
@@ -442,7 +442,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session | closed |
 
     @needs-client-id
-    Scenario Outline: A client gets no messages of its earlier non-durable subscription whose <part> was <ended>
+    Scenario Outline: With a client id, a non-durable subscriber whose <part> was <ended> gets no message sent before it comes back
       Given a topic
       And a non-durable subscriber "passer" of client "traveller" on the topic
       When the <part> of "passer" is <ended>
@@ -516,7 +516,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @needs-session @needs-subscription-list
-    Scenario: An administrator no longer sees a closed non-durable subscription whose messages one call acknowledged
+    Scenario: An administrator no longer sees a closed non-durable subscription after one call has acknowledged its messages
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -526,7 +526,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @judges-client @needs-session @needs-subscription-list
-    Scenario: An administrator no longer sees a non-durable subscription once its closed consumer's message is acknowledged
+    Scenario: An administrator no longer sees a non-durable subscription once the message of its closed consumer is acknowledged
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When message "m1" is sent to the topic
@@ -536,7 +536,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then no subscription to the topic remains
 
     @evidence @needs-session @needs-local-transaction @needs-subscription-list
-    Scenario: An administrator no longer sees a closed non-durable subscription whose messages one commit acknowledged
+    Scenario: An administrator no longer sees a closed non-durable subscription after a commit has acknowledged its messages
       Given a topic
       And session "work" in transacted mode
       And receiver "passer" of session "work" on the topic
@@ -581,7 +581,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | sport/+/results |
 
     @evidence @needs-shared-subscription @needs-subscription-list
-    Scenario: An administrator no longer sees a shared non-durable subscription that its last sharer left
+    Scenario: An administrator no longer sees a shared non-durable subscription after its last sharer has left
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -676,7 +676,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @kit @needs-selector
-    Scenario Outline: A non-durable subscription to a topic pattern ends, too, when its <part> is <ended>
+    Scenario Outline: A non-durable subscription to a topic pattern ends when its <part> is <ended>
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the <part> of "passer" is <ended>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"
@@ -805,7 +805,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: Messages that a durable subscriber had not received come after its <part> was <ended>
+    Scenario Outline: A returning durable subscriber gets the messages that it had not received when its <part> was <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic
@@ -819,7 +819,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: Messages that waited in the client for a busy durable subscriber come after its consumer was closed
+    Scenario: A returning durable subscriber gets the messages that waited in the client when its consumer was closed
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m5" are sent to the topic
@@ -960,7 +960,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "first" never sees "before"
 
     @needs-client-id
-    Scenario Outline: A client's second subscriber does not get message "<when>", which was sent before the subscriber came
+    Scenario Outline: A client's second non-durable subscriber gets no message that was sent before its own subscription
       Given a topic
       And a non-durable subscriber "first" of client "traveller" on the topic
       When message "during" is sent to the topic
@@ -1101,7 +1101,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @judges-client
-    Scenario: A durable subscription whose messages one call acknowledged can be opened again when its consumer is closed
+    Scenario: A durable subscription can be opened again after one call has acknowledged its messages and its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -1348,7 +1348,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "upper" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Two subscriptions each get a copy, even if client id, "<sign>" and name together make the same text for both
+    Scenario Outline: Two subscriptions each get a copy even if client id and name, joined with "<sign>", form the same text
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
       And subscriber "short" is inactive
@@ -1444,7 +1444,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "missed" exactly once
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to remove a subscription, this and another client's subscription of the same name remain
+    Scenario: If the store refuses to remove a subscription, this subscription and another client's subscription of the same name remain
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1563,7 +1563,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "evening" sees "news" exactly once
 
     @evidence @needs-client-id @needs-selector @needs-topic-wildcard @needs-non-persistent @needs-local-transaction
-    Scenario: Active clients with subscriptions of the same name each get the messages of units of work that they select
+    Scenario: Active clients with subscriptions of the same name each get only the committed messages that they select
       Given subscriber "one" with durable subscription "news" of client "ann" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "two" with durable subscription "news" of client "bob" on topic "sport/#" for messages with "colour = 'blue'"
       And subscriber "three" with durable subscription "news" of client "carl" on topic "sport/results" in client mode
@@ -1863,7 +1863,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "second" starts to wait on the queue
       Then "second" sees "blue" and "plain" exactly once
 
-    Scenario Outline: Each message up to "<last>" goes to exactly one of three waiting consumers
+    Scenario Outline: Each message on a queue goes to exactly one of three waiting consumers
       Given an empty queue
       And receiver "a" is waiting on the queue
       And receiver "b" is waiting on the queue
@@ -1877,7 +1877,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | m12  |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: When <event>, the messages of a consumer with a selector go to another consumer
+    Scenario Outline: Uncommitted messages of a consumer with a selector go to another consumer after a rollback, close or lost connection
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "colour = 'red'"
@@ -1964,7 +1964,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
-    Scenario Outline: A queue whose only consumer's <part> is <ended> continues to store messages
+    Scenario Outline: A queue continues to store messages when its only receiving client's <part> is <ended>
       Given an empty queue
       And receiver "first" is waiting on the queue
       When the <part> of "first" is <ended>
