@@ -156,7 +156,7 @@ Feature: A batch is acknowledged as a whole
       Then "patient" and "after" together see "b1" to "b3" at least once
 
     @kit
-    Scenario: A callback that closes its receiver and then fails acknowledges no message of its batch
+    Scenario: If a callback closes its receiver and then fails, no message of its batch is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -254,7 +254,7 @@ Feature: A batch is acknowledged as a whole
         | 3    | 9     |
 
     @evidence @needs-selector
-    Scenario Outline: After the broker <event>, unselected messages between those of an acknowledged batch still come
+    Scenario Outline: Messages that the selector of a batch receiver skipped still come after the broker <event>
       The receiver has a selector, so the messages of its batch are not neighbours on the queue.
 
       Given an empty queue
@@ -582,7 +582,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario Outline: An acknowledge call on a message of "<caller>" acknowledges the batches of both consumers of the session
+    Scenario Outline: An acknowledge call on a message of consumer "<caller>" acknowledges the batches of both consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -663,7 +663,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A recovery returns every batch that was not acknowledged, and no other batch
+    Scenario: A recovery returns every unacknowledged batch, but no acknowledged batch
       Given an empty queue
       And messages "m1" to "m2" are sent to the queue
       And session "s" in client mode
@@ -825,7 +825,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m5"
 
     @evidence @needs-non-persistent
-    Scenario: After a recovery, non-persistent messages that were not acknowledged come again, too
+    Scenario: A recovery also returns unacknowledged non-persistent messages
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -968,7 +968,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @judges-broker @needs-restart
-    Scenario: After a session in client mode is closed and the broker restarted, messages come again marked as redelivered
+    Scenario: After a session in client mode is closed and the broker is restarted, messages come again marked as redelivered
       Given an empty queue
       And session "work" in client mode
       And receiver "receiver" of session "work" on the queue
@@ -1246,7 +1246,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A callback that rolls back returns its own batch and the batches before it
+    Scenario: A rollback in a callback returns the callback's own batch and all earlier batches
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And session "s" in transacted mode
@@ -1497,7 +1497,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-store-error @needs-non-persistent
-    Scenario: If the store refuses a commit, non-persistent messages come again, too, and the sent message never comes
+    Scenario: If the store refuses a commit, received non-persistent messages come again, and the sent message never comes
       Given an empty queue "in"
       And an empty queue "out"
       And session "s" in transacted mode
@@ -1531,7 +1531,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m3" exactly once
 
     @evidence @needs-non-persistent
-    Scenario: A rollback returns non-persistent messages, too
+    Scenario: A rollback also returns non-persistent messages
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1583,7 +1583,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m4" to "m6" again
       And "receiver" sees "m1" to "m3" exactly once
 
-    Scenario: A callback that commits acknowledges its own batch
+    Scenario: A commit in a callback acknowledges the callback's own batch
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1620,7 +1620,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @needs-restart
-    Scenario: After a transacted session is closed and the broker restarted, messages come again marked as redelivered
+    Scenario: After a transacted session is closed and the broker is restarted, messages come again marked as redelivered
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1634,7 +1634,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: When a session is closed, the delivery count of a message that waits for its batch to fill does not increase
+    Scenario: When a session is closed, the delivery count of a message in an unfinished batch does not increase
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
