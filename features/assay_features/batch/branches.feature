@@ -393,7 +393,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | persistent     |
         | non-persistent |
 
-    Scenario: If a client is lost before prepare, its branch is rolled back
+    Scenario: If a client loses its connection before prepare, its branch is rolled back
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -556,7 +556,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | is restarted | rolled back | "after" sees "m1" to "m3" exactly once |
 
     @evidence
-    Scenario Outline: After the broker <event>, branch "<first>" in doubt can be committed and branch "<then>" rolled back
+    Scenario Outline: After the broker <event>, one of two branches in doubt can be committed, and the other branch can be rolled back
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -737,7 +737,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And the receiver sees "slow" exactly once
 
     @kit @needs-restart
-    Scenario: Messages that were rolled back after prepare are marked as redelivered after a broker restart, too
+    Scenario: Messages that were rolled back after prepare are also marked as redelivered after a broker restart
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
