@@ -147,7 +147,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 100 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     @kit @needs-virtual-time
-    Scenario Outline: With messages at short intervals and a timeout of <timeout>, each batch comes by its deadline, to the millisecond
+    Scenario Outline: With a timeout of <timeout>, messages at short intervals do not delay a batch by even 1 ms
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 100 within <timeout>
@@ -376,7 +376,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
     Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record the number of
     messages in each batch.  Our own client must fill the batches.
 
-    Scenario Outline: With waiting messages and a timeout of <timeout>, the number of messages in each batch is recorded
+    Scenario Outline: With a timeout of <timeout>, waiting messages come once, in batches whose sizes are recorded
       Given an empty queue
       And 25 messages are sent to the queue
       And a receiver on the queue
