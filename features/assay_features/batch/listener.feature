@@ -72,7 +72,7 @@ Feature: A consumer can have a listener that receives batches
   Rule: An application sets a batch listener with three arguments: the listener, the batch size and the batch timeout in milliseconds
     Lines 26 to 34.  Each of the three takes effect.
 
-    Scenario: The given listener is called
+    Scenario: A message comes to the batch listener that the application set
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 500 ms
