@@ -63,7 +63,7 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: While the connection is stopped, no message comes; after its start, <count> messages and one more come in batches
+    Scenario Outline: A stopped connection delivers no message; after its start, all waiting messages come in batches
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 1 s
@@ -170,7 +170,7 @@ Feature: The rules for single messages apply to batches
       And "picky" never sees "b1" to "b3"
 
     @needs-non-persistent
-    Scenario: Non-persistent messages come in batches beside persistent ones
+    Scenario: Non-persistent and persistent messages on one queue both come in batches
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 500 ms
