@@ -90,7 +90,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And "later" sees "m2" exactly once
 
     @needs-cut @needs-reconnect
-    Scenario Outline: After a cut, a client's <first> and <second> subscriptions each still have their quality of service
+    Scenario Outline: After all connections are cut, a client's <first> and <second> subscriptions each keep their quality of service
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
@@ -171,7 +171,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And "reader" sees "m1" to "m5" exactly once
 
     @evidence
-    Scenario Outline: The sender also sends a message with <option> settled
+    Scenario Outline: A message with <option> is also sent settled
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" and "m2" are sent to the topic with quality of service at-most-once and <option>
@@ -194,7 +194,7 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And "m1" went over the wire once, settled
 
     @needs-cut @needs-reconnect
-    Scenario: Messages that were sent before a cut are not sent again
+    Scenario: After all connections are cut, messages that were sent before are not sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
