@@ -32,7 +32,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       And "s" sees "m1" exactly once
 
     @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: With DEFPSIST(YES), a message that is sent again is persistent, too
+    Scenario: With DEFPSIST(YES), a message that is sent again after a kill of the broker is persistent
       Given a topic with DEFPSIST(YES)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
