@@ -28,7 +28,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "m1" went over the wire unaltered, each time to the same topic
 
     @needs-cut
-    Scenario: Messages that were answered before a cut are never sent again
+    Scenario: After all connections are cut, messages that the broker answered before are never sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -71,7 +71,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "sure" sees "m2" and "m3" exactly once
 
     @needs-cut @needs-kill-at-answer
-    Scenario Outline: A message with <body> that is sent again is unaltered
+    Scenario Outline: A message with <body> is unaltered when it is sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once, <body> and every connection is cut before the broker answers
@@ -105,7 +105,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And "m1" went over the wire each time with the message id that its sender saw
 
     @needs-cut
-    Scenario: A client whose first reconnection attempts are refused retries until it has a connection
+    Scenario: If its first reconnection attempts are refused, a client retries until it has a connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
