@@ -148,7 +148,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And "member" sees "m1" exactly once
 
     @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it again until the broker answers
+    Scenario: If the broker is killed before the answer, the sender sends its copy again until the broker answers
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -161,7 +161,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
       And "m1" were accepted and settled over the wire, each before its send call returned
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it again until the broker answers
+    Scenario: If the connection is cut before the answer, the sender sends its copy again until the broker answers
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
