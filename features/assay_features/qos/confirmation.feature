@@ -62,7 +62,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" sees "m1" and "m2" exactly once
 
     @needs-cut
-    Scenario: Messages that were not received before a cut come after the reconnection
+    Scenario: If all connections are cut, messages that were not received before come after the reconnection
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -72,7 +72,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut @needs-kill-at-answer
-    Scenario: Messages that are on their way during a cut come after the reconnection
+    Scenario: If all connections are cut while a message is on its way, the message comes after the reconnection
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
@@ -91,7 +91,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" sees "m1" and "m2" exactly once
 
     @kit @needs-cut @needs-shared-subscription
-    Scenario: An application that waits in a receive call gets a message that comes after a cut
+    Scenario: If all connections are cut during a receive call, the call returns a message that comes after the reconnection
       Given a topic
       And subscriber "holds", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "waits", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
@@ -143,7 +143,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" and "heir" together see "m1" to "m4" exactly once
 
     @needs-cut
-    Scenario: After a cut, every subscription of the client receives again
+    Scenario: After all connections are cut, every subscription of the client receives again
       Given a topic "one"
       And a topic "two"
       And a topic "three"
@@ -176,7 +176,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "t" sees "m2" exactly once
 
     @needs-cut @needs-shared-subscription
-    Scenario: After a cut, a sharer receives again
+    Scenario: After all connections are cut, a sharer receives again
       Given a topic
       And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -187,7 +187,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut
-    Scenario Outline: Messages that were received after a first cut do not come again after a second cut
+    Scenario Outline: If all connections are cut twice, messages that were received in between do not come again
       Given a topic
       And subscriber "s" on the topic with <quality>, automatic confirmation and a durable subscription
       When every connection is cut
@@ -247,7 +247,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
   Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
     Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
 
-    Scenario Outline: If the application fails in its callback, each received message comes again once and unaltered, or not at all
+    Scenario Outline: If the application fails in its callback, each received message comes again at most once, and unaltered
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       And the application of "s" will fail when "m1" is first seen
@@ -342,7 +342,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
         | the connection of "s" is closed |
 
     @evidence
-    Scenario: If a callback that acknowledges replaces a callback that does not, only messages of the earlier callback come again
+    Scenario: If an acknowledging callback replaces a callback without acknowledgement, only messages of the earlier callback come again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -457,7 +457,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
     a broker that lets the receiver settle first does not say when it has the acknowledgement.
 
     @needs-cut
-    Scenario Outline: If only <acknowledged> of five messages are acknowledged, <others> come again after a cut
+    Scenario Outline: If only <acknowledged> of five messages are acknowledged, <others> come again after all connections are cut
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
@@ -499,7 +499,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" did not accept "m1" and "m3" over the wire
 
     @needs-cut
-    Scenario: After a cut, redelivered messages are acknowledged one by one, too
+    Scenario: After all connections are cut, redelivered messages are also acknowledged one by one
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -585,7 +585,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       Then "s" sees each of these messages exactly once
 
     @kit @needs-cut
-    Scenario: Messages that the application did not get before the cut come once
+    Scenario: If all connections are cut during a callback, messages that the application did not get before come once
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       And every connection will be cut 1 s after "m1" is first seen
