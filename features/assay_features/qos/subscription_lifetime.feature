@@ -243,7 +243,7 @@ Feature: A subscription exists for its time to live after its application has di
       And "longer" sees "missed" exactly once
 
     @kit
-    Scenario Outline: A subscriber with <subscription> leaves no subscription when it unsubscribes
+    Scenario Outline: Nothing remains of <subscription> when its subscriber unsubscribes
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and <subscription>
       When subscriber "lasting" unsubscribes
@@ -494,7 +494,7 @@ Feature: A subscription exists for its time to live after its application has di
         | 6 s | 3 s   | 8 s  | the durable header true  |
         | 6 s | 3 s   | 8 s  | the durable header false |
 
-    Scenario Outline: After the broker <event>, too, a subscription can be resumed within its time to live of <ttl>
+    Scenario Outline: After the broker <event>, a subscription can still be resumed within its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -576,7 +576,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   | a time to live of zero | 0 ms |
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: After a cut, each of three subscriptions of a client resumes
+    Scenario: After all connections are cut, each of three subscriptions of a client resumes
       Given a topic "one"
       And a topic "two"
       And a topic "three"
@@ -593,7 +593,7 @@ Feature: A subscription exists for its time to live after its application has di
       And "third" sees "m3" exactly once
 
     @kit @judges-client @needs-cut @needs-reconnect @needs-admin
-    Scenario: After a cut, a refused subscription does not prevent the client's next subscription from resuming
+    Scenario: After all connections are cut, a refused subscription does not prevent the client's next subscription from resuming
       Given a topic "one" with SUB(ENABLED)
       And a topic "two"
       And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -776,7 +776,7 @@ Feature: A subscription exists for its time to live after its application has di
         | lost   | the durable header true  | 4 s | 8 s  |
         | lost   | the durable header false | 4 s | 8 s  |
 
-    Scenario Outline: A subscription that was resumed twice after its connection was <ended> is gone after its time to live of <ttl>
+    Scenario Outline: A subscription that was resumed twice is gone after its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -823,7 +823,7 @@ Feature: A subscription exists for its time to live after its application has di
         | ttl | past |
         | 4 s | 8 s  |
 
-    Scenario Outline: A subscription that was resumed after the broker <event> is gone after its time to live of <ttl>
+    Scenario Outline: After the broker <event>, a resumed subscription still ends after its time to live of <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -972,7 +972,7 @@ Feature: A subscription exists for its time to live after its application has di
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: An administrator finds no subscription after its end, if the broker <event> while its subscriber is away
+    Scenario Outline: An administrator no longer sees an ended subscription even if the broker <event> while the subscriber is away
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "lasting" is inactive
@@ -991,7 +991,7 @@ Feature: A subscription exists for its time to live after its application has di
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: After a client's connection is <ended>, an administrator sees both of its subscriptions end, after <former> and <latter>
+    Scenario Outline: After a client's connection is <ended>, its subscriptions end, and an administrator no longer sees them
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
