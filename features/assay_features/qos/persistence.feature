@@ -6,7 +6,7 @@ Feature: The persistence of messages on a subscriber's queue
   Rule: For a non-durable subscription with at-most-once, a message is non-persistent, whatever sender and topic say
     Line 36.  Both conditions are needed: with only one of them, the message has the persistence that its sender chose.
 
-    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>), a message for an at-most-once subscriber is non-persistent
+    Scenario Outline: On a topic with DEFPSIST(<defpsist>), a message with <header> is non-persistent for a non-durable at-most-once subscriber
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When message "m1" is sent to the topic with <header>
@@ -20,7 +20,7 @@ Feature: The persistence of messages on a subscriber's queue
         | the durable header false | YES      |
 
     @needs-shared-subscription
-    Scenario: For a shared non-durable subscription with at-most-once, a message is non-persistent, too
+    Scenario: A message with the durable header is non-persistent for a shared non-durable subscription with at-most-once
       Given a topic with DEFPSIST(YES)
       And subscriber "once", which does not receive yet, on the topic with shared subscription "club" and quality of service at-most-once
       When messages "m1" and "m2" are sent to the topic with the durable header true
@@ -278,7 +278,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | quality of service at-most-once |
 
     @needs-kill
-    Scenario: A message with the durable header survives a second kill, too
+    Scenario: A message with the durable header survives two kills of the broker
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -657,7 +657,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "after" on the queue of the subscription to the topic is persistent
 
     @evidence @needs-topic-wildcard @needs-shared-subscription
-    Scenario: With factory settings, a message is non-persistent for sharers of topic patterns, too
+    Scenario: With factory settings, a message is also non-persistent for sharers of topic patterns
       Given a topic "sport/news"
       And subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
