@@ -104,7 +104,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And 1 s pass
       Then the queue of the subscription to the topic is empty
 
-    Scenario: After the subscriber closes its connection and comes back, only the messages come that it has not received
+    Scenario: A subscriber that closes its connection and comes back gets only the messages that it has not received
       Given a topic
       And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -144,7 +144,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
   Rule: With at-most-once, a message that has not been received when the connection fails may be lost
     Line 20.  The scenarios record whether the message arrives; it never arrives twice.
 
-    Scenario Outline: None of <count> messages that are on their way when the connection is lost comes twice
+    Scenario Outline: No message comes twice if the connection is lost while <count> messages are on their way
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And subscriber "once" is inactive
@@ -176,7 +176,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And "once" sees "m1" to "m5" at most once
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: None of six messages comes twice to two sharers with <terms> when one sharer's connection is <ended>
+    Scenario Outline: If one sharer's connection is <ended>, no message comes twice to two sharers with <terms>
       Given subscriber "left" on topic "sport/#" with shared subscription "club", <terms>
       And subscriber "right" on topic "sport/#" with shared subscription "club", <terms>
       When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
@@ -420,7 +420,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "sure" sees "m1" to "m5" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: After a cut, unacknowledged messages come again to each subscription of a client
+    Scenario: After all connections are cut, unacknowledged messages come again to each subscription of a client
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -434,7 +434,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And "latter" sees "n1" and "n2" again
 
     @evidence @judges-client @needs-cut @needs-reconnect
-    Scenario: After a cut, an unacknowledged message comes again although 600 other messages were sent
+    Scenario: After all connections are cut, an unacknowledged message comes again although 600 other messages were sent
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -528,7 +528,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And message "m1" as seen by "heir" shows JMSXDeliveryCount "2"
 
     @kit
-    Scenario Outline: A message with <body> that comes again is marked as redelivered, too
+    Scenario Outline: A message with <body> is also marked as redelivered when it comes again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true and <body>
@@ -542,7 +542,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | an empty body    |
         | a body of 300 KB |
 
-    Scenario: A message without properties comes again, too
+    Scenario: A message without properties also comes again after a lost connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true and no properties
@@ -623,7 +623,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then message "m1" as seen by "sure" shows JMSRedelivered "false"
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario Outline: With a credit of <credit>, unacknowledged messages come again after a cut, and an acknowledgement brings the next message
+    Scenario Outline: After all connections are cut, a client with a credit of <credit> gets unacknowledged messages again, and then the next message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of <credit>
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -680,7 +680,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
     @kit
-    Scenario Outline: After a sharer's connection is <ended>, another sharer gets its message with the durable header <header> marked as redelivered
+    Scenario Outline: After a sharer's connection is <ended>, its message (durable header <header>) goes to another sharer, marked as redelivered
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
@@ -783,7 +783,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | event                    |
         | is killed and comes back |
 
-    Scenario: A shared subscription of the same name on another topic is another subscription
+    Scenario: A shared subscription of the same name on another topic is a separate subscription
       Given a topic "one"
       And a topic "two"
       And subscriber "left" on topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -825,7 +825,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | true   | closed |
         | false  | lost   |
 
-    Scenario: A non-persistent unacknowledged message goes to the other sharer, too
+    Scenario: A non-persistent unacknowledged message also goes to another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header false
@@ -835,7 +835,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario Outline: With <terms>, an unacknowledged message goes to another sharer when its consumer is closed and the connection stays open
+    Scenario Outline: When only the consumer of a sharer with <terms> is closed, its unacknowledged message goes to another sharer
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true
