@@ -252,7 +252,7 @@ Feature: The sender chooses whether a message is persistent
       And the receiver never sees "short"
 
     @needs-default-persistence
-    Scenario Outline: The mode <mode> of a producer overrides DEFPSIST(<defpsist>) of the <place>
+    Scenario Outline: The <mode> mode of a producer overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
       And a producer on the <place>
@@ -301,7 +301,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode that is given with one send applies to that send only, as priority and time to live do
     Line 9.  The send neither uses nor changes the producer's own values.
 
-    Scenario Outline: Delivery mode <given> of one send overrides delivery mode <own> of the <style> producer
+    Scenario Outline: The <given> mode of one send overrides the <own> mode of its <style> producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -339,7 +339,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "low" as seen by "receiver" shows JMSPriority "2"
       And message "high" as seen by "receiver" shows JMSPriority "8"
 
-    Scenario Outline: After one send with delivery mode <given>, a <style> producer uses its own mode <own> again
+    Scenario Outline: After one send with <given> mode, a <style> producer uses its own <own> mode again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -416,7 +416,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with a time to live of 60 s for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: A <style> producer without a destination uses mode <given> for one send and its own mode for the next send
+    Scenario Outline: A <style> producer without a destination uses <given> mode for one send and its own mode for the next send
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -432,7 +432,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
 
     @needs-default-persistence
-    Scenario Outline: The mode <given> of a send overrides DEFPSIST(<defpsist>) of the <place>
+    Scenario Outline: The <given> mode of one send overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
       And a producer on the <place>
@@ -676,7 +676,7 @@ Feature: The sender chooses whether a message is persistent
     Line 10, and Jakarta Messaging 3.1, section 3.4.2: the mode of the producer or of the send applies; after the send,
     the message shows this mode.
 
-    Scenario Outline: The mode <mode> of a <style> producer overrides the mode <own> that was set on the message
+    Scenario Outline: The <mode> mode of a <style> producer overrides the <own> mode that was set on the message
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -691,7 +691,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After its send, a message that was set to <own> shows the mode <mode> of its <style> producer
+    Scenario Outline: After its send, a message that was set to <own> shows the <mode> mode of its <style> producer
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -716,7 +716,7 @@ Feature: The sender chooses whether a message is persistent
         | persistent     |
         | non-persistent |
 
-    Scenario Outline: After a send with mode <given>, the message shows this mode, not the mode <mode> of its <style> producer
+    Scenario Outline: After a send with <given> mode, the message shows this mode, not the <mode> mode of its <style> producer
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -732,7 +732,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT | PERSISTENT     |
         | simplified | persistent     | non-persistent | PERSISTENT     | NON_PERSISTENT |
 
-    Scenario Outline: When a message object is sent again, the <style> producer's mode <mode> replaces the earlier mode <first>
+    Scenario Outline: When a message object is sent again, the <mode> mode of the <style> producer replaces the earlier <first> mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -785,7 +785,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "again" as seen by "receiver" shows JMSPriority "4"
       And message "again" shows JMSExpiration "0" after the send
 
-    Scenario Outline: A message that was received as <came> is forwarded with the mode <mode> of the new send
+    Scenario Outline: A message that was received as <came> is forwarded with the <mode> mode of the new send
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode
