@@ -728,7 +728,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario Outline: After one receiver is closed, an acknowledge call on "<called>" acknowledges the messages of both receivers
+    Scenario Outline: After one receiver is closed, an acknowledge call on message "<called>" acknowledges the messages of both receivers
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
