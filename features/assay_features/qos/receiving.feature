@@ -591,7 +591,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | is killed and comes back |
 
     @needs-reconnect
-    Scenario Outline: An unacknowledged message comes again to a subscriber that was connected when the broker <event>
+    Scenario Outline: An unacknowledged message comes again to a subscriber that is connected when the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -639,7 +639,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
         | 2      | "m1" and "m2" | "m3" |
 
     @evidence @needs-shared-subscription @needs-topic-wildcard
-    Scenario Outline: An unacknowledged message of a topic pattern comes again to a reconnected sharer with <terms>
+    Scenario Outline: An unacknowledged message comes again to a reconnected sharer of a topic pattern with <terms>
       The other sharer does not ask for messages, so the messages go to the first one again.
 
       Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
@@ -835,7 +835,7 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario Outline: When only the consumer of a sharer with <terms> is closed, its unacknowledged message goes to another sharer
+    Scenario Outline: When a sharer's consumer is closed and its connection stays open, its unacknowledged message goes to another sharer
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true
