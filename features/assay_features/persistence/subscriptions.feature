@@ -1587,7 +1587,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     connection with a client id in use is refused, or waits until the first one has ended; a client that stops waiting
     counts as refused.
 
-    Scenario Outline: A <style> client without an id gets no unshared durable subscription
+    Scenario Outline: A <style> client without a client id gets no unshared durable subscription
       Given a topic
       When a <style> client opens durable subscription "news" on the topic without a client id
       Then it is refused as an illegal state error
@@ -1605,7 +1605,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is refused
 
     @needs-shared-subscription
-    Scenario Outline: A <style> client without an id gets a shared durable subscription
+    Scenario Outline: A <style> client without a client id gets a shared durable subscription
       Given a topic
       When a <style> client opens shared durable subscription "club" on the topic without a client id
       Then it is accepted
@@ -1692,7 +1692,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @needs-topic-wildcard
-    Scenario: A client without an id gets no unshared durable subscription to a topic pattern
+    Scenario: A client without a client id gets no unshared durable subscription to a topic pattern
       Given a topic
       When a classic client opens durable subscription "news" on topic "sport/#" without a client id
       Then it is refused as an illegal state error
@@ -1826,7 +1826,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | transacted | session    | closed |
 
     @needs-selector @needs-typed-properties
-    Scenario Outline: Of two consumers with selectors "<first>" and "<second>", exactly one gets each matching message
+    Scenario Outline: Each matching message goes to exactly one of two consumers with selectors "<first>" and "<second>"
       Given an empty queue
       And receiver "a" is waiting on the queue for messages with "<first>"
       And receiver "b" is waiting on the queue for messages with "<second>"
