@@ -76,7 +76,7 @@ Feature: A batch is acknowledged as a whole
         | m2    |
         | m4    |
 
-    Scenario Outline: A batch that is not full (<count> of 10 messages) is acknowledged once its callback has returned
+    Scenario Outline: A batch that is not full (<count> of 10 messages) is acknowledged after its callback has returned
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 500 ms
@@ -209,7 +209,7 @@ Feature: A batch is acknowledged as a whole
       And the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
       Then every message of the failed batch comes to the receiver again
 
-    Scenario: A batch whose callback failed is acknowledged once it has come again and its callback has returned
+    Scenario: A batch whose callback failed is acknowledged after it has come again and its callback has returned
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
