@@ -205,7 +205,7 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
         | third  |
 
     @evidence @needs-subscription-list @needs-subscription-look
-    Scenario: After the answer, the message is on every subscriber's queue
+    Scenario: After the broker has answered a send, the message is on every subscriber's queue
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
