@@ -331,7 +331,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-most-once  |
 
     @needs-kill
-    Scenario Outline: A message with <body> survives a kill unaltered
+    Scenario Outline: A message with the durable header and <body> survives a kill unaltered
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -422,7 +422,7 @@ Feature: The persistence of messages on a subscriber's queue
     Line 40.  Reading: *not set* means absent.  If the topic has DEFPSIST(YES), the effect of an explicit false is
     recorded.
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence>
+    Scenario Outline: DEFPSIST(<defpsist>) makes a message without a durable header <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
@@ -433,7 +433,7 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     |
         | NO       | non-persistent |
 
-    Scenario Outline: On a topic with DEFPSIST(<defpsist>), a message with <options> is <persistence>
+    Scenario Outline: On a topic with DEFPSIST(<defpsist>), a message with <options> and no durable header is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header and <options>
