@@ -250,8 +250,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered, with a tolerance
 
     Scenario: If the callback fails for a batch that is not full, the batch comes again, and a later message comes, too
-      Given the time of an unbatched delivery has been measured
-      And an empty queue
+      Given an empty queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 500 ms and fails in callback 1
       And messages "m1" to "m2" are sent to the queue

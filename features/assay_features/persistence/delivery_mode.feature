@@ -244,7 +244,6 @@ Feature: The sender chooses whether a message is persistent
       When the producer's time to live is set to 500 ms
       And the producer's delivery mode is set to non-persistent
       And the producer sends message "short"
-      And message "lasting" is sent to the queue with delivery mode non-persistent
       And 2 s pass
       And a receiver starts to wait on the queue
       And message "after" is sent to the queue

@@ -418,7 +418,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
     Lines 20 and 29.  Ended means that the subscription stores no more messages, and that the broker keeps nothing of
     it.  A later subscriber, even of the same client or under the same name, gets no earlier message.  Clients alone
-    cannot see what an ended subscription still stores; only an administrator's look shows it.
+    cannot see what an ended subscription still stores; an administrator can.
 
     Scenario Outline: A non-durable subscriber whose <part> was <ended> gets no message that was sent before it comes back
       Given a topic
@@ -1693,7 +1693,6 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     @evidence @needs-topic-wildcard
     Scenario: A client without a client id gets no unshared durable subscription to a topic pattern
-      Given a topic
       When a classic client opens durable subscription "news" on topic "sport/#" without a client id
       Then it is refused as an illegal state error
 
