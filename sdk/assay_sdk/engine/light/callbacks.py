@@ -66,11 +66,14 @@ class Callbacks:
 
     def _call_next(self) -> None:
         try:
-            delivery = None
-            while self._ready and delivery is None:
-                delivery = self._ready.popleft().take()
-            if delivery is not None and delivery.subscription.on_delivery is not None:
-                self._call(delivery, delivery.subscription.on_delivery)
+            while self._ready:
+                subscription = self._ready.popleft()
+                callback = subscription.on_delivery
+                # without a callback, the message stays in the buffer for a receive call or a later callback
+                delivery = None if callback is None else subscription.take()
+                if callback is not None and delivery is not None:
+                    self._call(delivery, callback)
+                    break
         finally:
             self._scheduled = False
             self._thread = self._under_way = None

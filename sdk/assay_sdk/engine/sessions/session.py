@@ -375,7 +375,8 @@ class EngineSession:
         return self.connection.post(lambda token: Settle(token, link, numbers, outcome))
 
     def _accept_lazily(self) -> None:
-        if len(self._unsettled) >= DUPS_OK_LIMIT and not self._giving_back:
+        held = self.dispatcher.in_callback or self._giving_back  # a failed callback must get its messages again (BT-10)
+        if len(self._unsettled) >= DUPS_OK_LIMIT and not held:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
 
     def _use_unit(self, what: str) -> None:

@@ -116,6 +116,21 @@ def test_dups_ok_accepts_no_message_that_a_failed_listener_is_giving_back() -> N
     assert bench.wire.settled()[0] == ((1,), Outcome.MODIFIED)
 
 
+def test_dups_ok_accepts_no_message_of_a_callback_that_still_runs() -> None:
+    bench = Bench(AckMode.DUPS_OK)
+    other = consumer_of(bench, OTHER)
+    bench.wire.put(*map(str, range(DUPS_OK_LIMIT)), to=str(OTHER.name))
+
+    def receive_and_fail(_: object) -> None:
+        receive(bench, other, DUPS_OK_LIMIT)
+        raise ValueError
+
+    bench.do(consumer_of(bench).set_message_listener(receive_and_fail))
+    bench.wire.put("a")
+    bench.let(1)
+    assert bench.wire.settled()[0][1] is Outcome.MODIFIED
+
+
 def test_acknowledge_takes_everything_of_the_session_from_all_consumers() -> None:
     bench = Bench(AckMode.CLIENT)
     first, second = consumer_of(bench), consumer_of(bench, OTHER)

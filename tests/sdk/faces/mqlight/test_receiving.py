@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
@@ -158,6 +158,25 @@ def test_credit_can_be_taken_back_and_a_callback_exchanged(world: World) -> None
         assert bodies(got) == ["1"]
         with pytest.raises(IllegalStateError, match="callback"):
             subscription.receive(0)
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+def test_a_callback_that_removes_itself_leaves_the_next_messages_to_receive(world: World, qos: Literal[0, 1]) -> None:
+    with world.client() as client:
+        got: list[Delivery] = []
+        subscription = client.subscribe("t", qos=qos)
+
+        def take_one(delivery: Delivery) -> None:
+            got.append(delivery)
+            subscription.set_on_message(None)
+
+        for text in ("1", "2", "3"):
+            client.send("t", text, qos=1)
+        world.let(SECOND)
+        subscription.set_on_message(take_one)
+        world.let(SECOND)
+        assert bodies(got) == ["1"]
+        assert bodies(list(subscription.messages(0))) == ["2", "3"]
 
 
 def test_credit_0_lets_nothing_come(world: World) -> None:
