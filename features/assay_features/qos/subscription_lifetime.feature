@@ -856,6 +856,19 @@ Feature: A subscription exists for its time to live after its application has di
         | event                    | ttl | past |
         | is killed and comes back | 4 s | 8 s  |
 
+    @evidence @judges-client @needs-cut @needs-reconnect
+    Scenario: After its client has reconnected by itself, a subscription still ends when its time to live is over
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 10 s
+      When every connection is cut
+      And every subscriber is connected again
+      And the connection of "lasting" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 20 s after it left
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+
     @evidence
     Scenario: A subscriber can subscribe again after the end of its subscription
       Given a topic

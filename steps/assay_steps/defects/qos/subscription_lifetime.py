@@ -10,20 +10,30 @@ from assay_steps.defects.qos.light_clients import subscribes
 from assay_steps.defects.wires import WireFilter, drivers, wires
 
 
-def _asks_for_less(driver: Driver) -> Driver:
+def _asks_for_a_second(driver: Driver) -> Driver:
     """After a reconnection, the client asks for a time to live of one second."""
-    attached: set[tuple[str | None, str]] = set()
+    return _asks_again_for(driver, 1_000)
 
-    class Less(WireFilter):
+
+def _asks_for_no_end(driver: Driver) -> Driver:
+    """After a reconnection, the client asks for no time to live, so its subscriptions never end."""
+    return _asks_again_for(driver, None)
+
+
+def _asks_again_for(driver: Driver, timeout_ms: int | None) -> Driver:
+    """Change the time to live with which the client opens a subscription that it has opened before."""
+    opened: set[tuple[str | None, str]] = set()
+
+    class Changed(WireFilter):
         def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
             if not isinstance(command, OpenReceiver) or not subscribes(command) or not command.timeout_ms:
                 return (command,)
             key = command.name, str(command.address)
-            again = key in attached
-            attached.add(key)
-            return (replace(command, timeout_ms=1_000),) if again else (command,)
+            again = key in opened
+            opened.add(key)
+            return (replace(command, timeout_ms=timeout_ms),) if again else (command,)
 
-    return wires(Less)(driver)
+    return wires(Changed)(driver)
 
 
 class _WholeSeconds(WireFilter):
@@ -52,7 +62,8 @@ class _EndlessNotDurable(WireFilter):
 
 
 QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
-    on_wire(drivers, _asks_for_less, "comes-back-for-a-second", "QS-21"),
+    on_wire(drivers, _asks_for_a_second, "comes-back-for-a-second", "QS-21"),
+    on_wire(drivers, _asks_for_no_end, "comes-back-without-end", "QS-22"),
     on_wire(wires, _WholeSeconds, "time-to-live-in-whole-seconds", "QS-21"),
     on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
     on_wire(wires, _EndlessNotDurable, "endless-subscription-not-durable", "QS-20"),
