@@ -1540,6 +1540,19 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ann" sees "after" exactly once
       And "ann" never sees "missed"
 
+    @needs-shared-subscription @needs-client-id
+    Scenario: Removing a client's shared subscription a second time does not remove the same-named subscription without a client id
+      Given a topic
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      And subscriber "anybody" shares durable subscription "news" on the topic
+      And subscriber "anybody" is inactive
+      When message "before" is sent to the topic
+      And subscriber "ann" unsubscribes
+      And subscriber "ann" tries to unsubscribe
+      And message "after" is sent to the topic
+      And subscriber "anybody" comes back
+      Then "anybody" sees "before" and "after" exactly once
+
     Scenario: Removing a subscription does not remove another client's active subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
