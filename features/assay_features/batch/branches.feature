@@ -854,6 +854,32 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "first", "second" and "after" together see "m1" to "m4" exactly once
 
     @evidence
+    Scenario: A branch that another session has joined can be committed although its first session is closed
+      Given an empty queue
+      And session "s" in xa mode
+      And receiver "first" of session "s" on the queue
+      And session "t" in xa mode
+      And receiver "second" of session "t" on the queue
+      And branch "b" has been started in session "s"
+      And "first" takes batches of at most 2 within 500 ms
+      When messages "m1" and "m2" are sent to the queue
+      And "first" has seen "m1" and "m2"
+      And branch "b" is ended
+      And branch "b" is joined in session "t"
+      And "second" starts to take batches of at most 2 within 500 ms
+      And messages "m3" and "m4" are sent to the queue
+      And "second" has seen "m3" and "m4"
+      And branch "b" is ended
+      And session "s" is closed
+      And branch "b" is prepared
+      And branch "b" is committed
+      And session "t" is closed
+      And message "control" is sent to the queue
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "control" exactly once
+      And "first", "second" and "after" together see "m1" to "m4" exactly once
+
+    @evidence
     Scenario: If another session joins a branch, the branch's rollback returns the batches of both sessions
       Given an empty queue
       And session "s" in xa mode

@@ -986,6 +986,30 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "late" never sees "before"
       And "early" sees "before", "after" exactly once
 
+    @evidence @needs-durable-subscription @needs-delivery-delay
+    Scenario Outline: After the broker <event>, a new subscriber gets no delayed message for an earlier subscription to another topic
+      Given a topic "one"
+      And a topic "two"
+      And a durable subscriber "early" on topic "one"
+      When message "delayed" is sent to topic "one" with a delivery delay of 20 s
+      And subscriber "early" unsubscribes
+      And the broker <event>
+      And a non-durable subscriber "late" subscribes to topic "two"
+      And 25 s have passed since "delayed" was sent
+      And message "after" is sent to topic "two"
+      Then "late" sees "after" exactly once
+      And "late" never sees "delayed"
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     @kit @needs-selector
     Scenario: A new subscriber to a topic pattern gets no earlier message
       Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"

@@ -552,6 +552,18 @@ Feature: The persistence of messages on a subscriber's queue
       Then "before" on the queue of the subscription to the topic is non-persistent
       And "after" on the queue of the subscription to the topic is persistent
 
+    Scenario: After a topic object with DEFPSIST(NO) is deleted, DEFPSIST(YES) of its neighbours still applies
+      Given a topic "a/news" with DEFPSIST(YES)
+      And a topic "a/sport" with DEFPSIST(NO)
+      And a topic "a/weather" with DEFPSIST(YES)
+      And subscriber "first", which does not receive yet, on topic "a/news" with quality of service at-least-once and a durable subscription
+      And subscriber "second", which does not receive yet, on topic "a/weather" with quality of service at-least-once and a durable subscription
+      And topic "a/sport" has been deleted
+      When message "m1" is sent to topic "a/news" with no durable header
+      And message "m2" is sent to topic "a/weather" with no durable header
+      Then "m1" on the queue of the subscription to topic "a/news" is persistent
+      And "m2" on the queue of the subscription to topic "a/weather" is persistent
+
     Scenario Outline: After a topic object with DEFPSIST(<near>) is deleted, its parent's DEFPSIST(<far>) applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)

@@ -11,7 +11,17 @@ from assay_broker.core.effects import Answer
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import after_refusal, replays
-from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic, is_wide, resent
+from assay_broker.defects.sends import (
+    dropped,
+    handed_in,
+    is_delayed,
+    is_durable,
+    is_topic,
+    is_wide,
+    read_back,
+    resent,
+    written_down,
+)
 from assay_broker.defects.shapes import Commands, commands, filters, puts, read, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -216,6 +226,31 @@ def _handed_last() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "staged-handed-over-after-restart", "PD-14")
+def _staged_handed_over() -> Seams:
+    """After a restart, the first new non-durable subscriber gets the delayed publications to all topics at once."""
+    staged: list[Message] = []
+    armed: list[Message] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
+        if isinstance(command, Put) and target is not None and is_topic(target) and is_delayed(command, now_ms):
+            staged.append(replace(command.message, delivery_time_ms=None))
+            return (command, *written_down(view, command.message))
+        if not armed or not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
+            return None
+        handed = handed_in(view, command.address, *armed)
+        armed.clear()
+        return (command, *handed)
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        armed.extend(staged or read_back(records))
+        staged.clear()
+        return tuple(records)
+
+    return filters(rewrite, read=start)
+
+
 PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS = (
     _refused_unsubscription_loses,
     _never_stored,
@@ -258,4 +293,5 @@ PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS = (
     _opened_once,
     _first_selector_stays,
     _handed_last,
+    _staged_handed_over,
 )
