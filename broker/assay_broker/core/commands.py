@@ -19,7 +19,7 @@ class Connect(Struct, frozen=True, tag=True):
     """Open a connection.
 
     Args:
-        client_id: JMS client id; None for none.
+        client_id: JMS client id; None without a client id.
         user: The user whose authority the core checks; None for an anonymous client.
         alone: Whether no other connection may have the client id (JMS 2.0, 6.1.2). False for an AMQP client that does
             not ask for a sole connection, because a container may have several connections.
@@ -68,7 +68,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
     """Open a receiver on a queue, or on a topic through a subscription (JMS 2.0, 8.3).
 
     Args:
-        selector: JMS selector; None for none.
+        selector: JMS selector; None without a selector.
         no_local: Whether to leave out messages sent by the same connection or under the same client id (topics only).
         durability: Whether the subscription is durable; `NON_DURABLE` for a queue.
         name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
@@ -126,7 +126,7 @@ class Put(Struct, frozen=True, tag=True):
     """Send a message.
 
     Args:
-        unit: The unit of work to which the send belongs; None for none.
+        unit: The unit of work to which the send belongs; None without a unit of work.
     """
 
     connection: int

@@ -22,7 +22,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.xa import XaVote
 
 NO_PROPERTIES: PeerProperties = {}
-"""The empty `Answer.properties`, one object for all answers that have none; the read-only type protects the object."""
+"""The `Answer.properties` of all answers without properties: one shared object, protected by its read-only type."""
 
 
 class Persist(Struct, frozen=True, tag=True):
@@ -40,7 +40,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
         delivery: The delivery's number on this connection.
         count: The number of the message's failed deliveries so far.
         redelivered: Whether the queue manager may have delivered the message before.
-        after: The batch to wait for; None for none.
+        after: The batch to wait for; None to wait for no batch.
         settled: Whether the delivery is sent settled (at most once), after the queue manager has removed the message.
     """
 
@@ -85,7 +85,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
     Args:
         refused: The reason of a refusal; None if the command was carried out.
         value: The command's result; None for a command without a result.
-        after: The batch to wait for; None for none.
+        after: The batch to wait for; None to wait for no batch.
         properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
             ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold, its back-out queue, and the
             dead-letter queue; none of them if the threshold is 0.
@@ -116,7 +116,7 @@ class ToMember(Struct, frozen=True, tag=True):
 
     Args:
         member: The name of the other queue manager; None for all others of the network.
-        after: The batch to wait for; None for none.
+        after: The batch to wait for; None to wait for no batch.
     """
 
     member: str | None

@@ -61,7 +61,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
-"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups take 0.8 of the 24 us for a message (`bench/broker.py durable`, 2026-11-28)."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of its range is enough
 
 
@@ -322,7 +322,7 @@ def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> No
 
 _Handler = Callable[[State, Turn, Command], None]
 
-# Each handler takes only commands of the type that is its key; the type of a mapping cannot express this.
+# The cast is needed because the type of a mapping cannot say that each handler takes the type in its key.
 HANDLERS: dict[type[Command], _Handler] = cast(
     "dict[type[Command], _Handler]",
     {

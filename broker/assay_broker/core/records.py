@@ -44,7 +44,7 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
             client id.
         name: The subscription's name.
         topic: The subscription's topic.
-        selector: JMS selector; None for none.
+        selector: JMS selector; None without a selector.
         no_local: Whether the subscription leaves out messages that its own client sends.
         shared: Whether several receivers may share the subscription.
         timeout_ms: How long the subscription outlives its last receiver, in milliseconds; None for ever.
@@ -125,7 +125,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
         topic: The topic.
         message: The publication; None if the topic no longer has a persistent retained publication.
         expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
-        client_id: The client id of the publisher; None for none.
+        client_id: The client id of the publisher; None without a client id.
     """
 
     topic: Address

@@ -66,7 +66,7 @@ def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> in
 
     Args:
         schedules: The schedules.
-        moment: Another due time to take into account; None for none.
+        moment: Another due time to take into account; None if there is no other.
 
     Returns:
         The earliest due time, in milliseconds since the epoch; None if no item is scheduled and no moment was given.

@@ -23,7 +23,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The queue manager's name.
-        platform: The platform, which decides the rules for the delivery delay processor.
+        platform: The platform, which decides the rules for the delivery delay processor and the attributes of objects.
         level: The command level, such as ``8.0``, the first one with delivery delay.
         opmode: OPMODE on z/OS; delivery delay does not depend on it (DD-44).
         objects: The objects of a new queue manager; empty for IBM MQ's factory settings.

@@ -32,7 +32,7 @@ class State:
     def __init__(self, settings: Settings, tables: Tables, group: Group | None = None) -> None:
         group = group or Group()
         self.alone = not (group.several or settings.connected)
-        """Whether the queue manager is in no network and no sharing group, so that it can use only its own objects."""
+        """Whether the queue manager is in no network and no sharing group, and so uses only its own objects."""
         self.settings = settings
         self.tables = tables
         self.connections = Connections(settings.max_connections, group.connections)

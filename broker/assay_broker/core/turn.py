@@ -29,7 +29,7 @@ class Batch(Struct, eq=False):
             first.
         answers: The connection and token of each answer that waits for the batch.
         deliveries: The deliveries that wait for the batch.
-        unit: The unit of work that the batch commits, prepares or resolves; None for none.
+        unit: The unit of work that the batch commits, prepares or resolves; None without a unit of work.
         asker: The connection and token of the command that made the records; of several commands, the last. None if
             no command gets an answer.
     """
@@ -170,9 +170,9 @@ class Turn:
             connection: The number of the command's connection.
             token: The command's token; None if the client wants no answer.
             refused: The reason of a refusal; None if the command was carried out.
-            value: The command's result; None for none.
+            value: The command's result; None without a result.
             gate: The batch for which the answer waits if the turn has no records; 0 if it waits for no batch.
-            properties: Properties of the destination for the client; None for none.
+            properties: Properties of the destination for the client; None without properties.
         """
         if token is None:
             return

@@ -86,7 +86,7 @@ class Authorities:
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """Return the stored record with the profile, object type and entity of the given record; None without one."""
+        """Return the stored record with the given record's profile, object type and entity; None if there is none."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:
@@ -166,7 +166,7 @@ def covers(profile: str, name: str) -> bool:
 
 
 def is_generic_profile(profile: str) -> bool:
-    """Return whether a profile covers more than the object of its own name."""
+    """Return whether a profile has wildcards, so that it may cover several objects."""
     return "*" in profile or "?" in profile
 
 

@@ -1,4 +1,4 @@
-"""Checks of users' authority on destinations, at each open, put and browse, for the name that the client uses (DD-30).
+"""Checks of a user's authority on a destination, at each open, put and browse, under the client's name for it (DD-30).
 
 The core checks no authority at the release of a delayed message (DD-31), nor for its own use of the staging queue
 (DD-32). A client needs no authority on a temporary destination, because it learns the name only from the owner.
@@ -60,7 +60,8 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
     """Refuse a user without authority to cancel a delayed message.
 
     A user with GET authority on the staging queue may cancel the message (DD-38). A user with authority to send to the
-    message's destination may also cancel it: such a user could have sent it, and its id cannot be guessed.
+    message's destination may also cancel it: such a user could have sent the message, and no user can guess another
+    user's message id.
 
     Args:
         state: The queue manager.

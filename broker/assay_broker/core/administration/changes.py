@@ -101,7 +101,7 @@ class DisplayObjects(Struct, frozen=True, tag=True, kw_only=True):
     Args:
         kinds: The kinds to show.
         name: A name, or a generic name that ends in ``*``; empty for any name.
-        where: The condition that shown objects meet; None for none.
+        where: The condition that shown objects meet; None for no condition.
         on_use: Whether to show an undefined local queue of exactly this name, if the queue manager would create it on
             use.
     """

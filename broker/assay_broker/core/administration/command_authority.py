@@ -120,7 +120,7 @@ def _manager(authority: str) -> Callable[[State, Change], Need]:
     return lambda _state, _change: _on_manager(authority)
 
 
-# Each function takes only changes of the type that is its key; the type of a mapping cannot express this.
+# The cast is needed because the type of a mapping cannot say that each function takes the type in its key.
 _NEEDS = cast(
     "MappingProxyType[type[Change], Callable[[State, Change], Need | None]]",
     MappingProxyType(

@@ -88,9 +88,9 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
 
 
 def _of_clients(state: State, change: DeleteObject) -> list[Subscription]:
-    """Return the subscriptions of clients that a DELETE SUB names; empty if a SUB object has the name.
+    """Return the clients' subscriptions that have the name in a DELETE SUB; empty if a SUB object has the name.
 
-    If a durable subscription and non-durable ones have the name, the result is only the durable one.
+    If one durable subscription and some non-durable ones have the name, the result has only the durable one.
 
     Raises:
         RefusalError: Several clients have a durable subscription of this name.
@@ -183,7 +183,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 
 def _uncommitted(state: State, name: str) -> bool:
-    """Return whether a queue has messages that are uncommitted, or that a receiver or a unit of work holds."""
+    """Return whether a queue has uncommitted or held messages, or places that units of work have reserved."""
     queue = state.queues.named(name)
     if queue is None:
         return False
@@ -200,7 +200,7 @@ def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:
 
 
 def _empty(state: State, turn: Turn, name: str) -> None:
-    """Remove all waiting messages of a queue; of the staging queue also the staged messages."""
+    """Remove all waiting messages of a queue and, if it is the staging queue, all staged messages."""
     if name == STAGING_QUEUE:
         for entry in tuple(state.staging):
             unstage(state, turn, entry)

@@ -24,7 +24,7 @@ from assay_broker.core.turn import Turn
 
 Handler = Callable[[State, Turn, Change], Value]
 
-# Each handler takes only changes of the type that is its key; the type of a mapping cannot express this.
+# The cast is needed because the type of a mapping cannot say that each handler takes the type in its key.
 CHANGES: dict[type[Change], Handler] = cast(
     "dict[type[Change], Handler]",
     {

@@ -39,9 +39,9 @@ def native_put(state: State, turn: Turn, put: NativePut) -> None:
 
 
 def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
-    """Return those waiting messages of a queue that match the ids in the command.
+    """Return the waiting messages of a queue that match the ids in the command, up to the command's limit.
 
-    The staged messages of the staging queue are included, in the order of their due times.
+    For the staging queue, the staged messages come first, in the order of their due times.
 
     Raises:
         RefusalError: The queue does not exist, or belongs to another queue manager.
@@ -97,7 +97,7 @@ def _matching(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Ite
 
 
 def _gettable(state: State, name: str) -> list[Entry]:
-    """Return the messages of a queue that an administrator can get; of the staging queue also the staged messages.
+    """Return the messages that an administrator can get from a queue: waiting and, on the staging queue, staged ones.
 
     Args:
         state: The queue manager.

@@ -68,7 +68,7 @@ def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
-    """Drop a unit's sends, and make its deliveries unsettled again; those on closed links return to their queues."""
+    """Drop a unit's sends, and make its deliveries unsettled again; messages of closed links return to their queues."""
     for pending in unit.puts:
         back_out(state, turn, unit, pending)
     for delivery in unit.settled:
@@ -142,7 +142,7 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver, because the store refused its settlement and no answer reports that to the client.
+    """Close a receiver, because the store refused to record a settlement and no answer tells the client.
 
     If the receiver stayed open, it would receive the message again at once, and the store would have to record the next
     settlement.

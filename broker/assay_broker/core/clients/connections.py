@@ -18,7 +18,7 @@ class Connection:
 
     Args:
         number: The number that the shell chose for the connection.
-        client_id: JMS client id; None for none.
+        client_id: JMS client id; None without a client id.
         user: The user whose authority the core checks; None for an anonymous client.
         alone: Whether no other connection may have the same client id.
     """
@@ -152,7 +152,7 @@ class Connections:
 
         Args:
             number: The number that the shell chose for the connection.
-            client_id: JMS client id; None for none.
+            client_id: JMS client id; None without a client id.
             user: The user whose authority the core checks; None for an anonymous client.
             alone: Whether no other connection may have the same client id.
 

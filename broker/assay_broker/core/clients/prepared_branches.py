@@ -1,4 +1,4 @@
-"""The messages of prepared branches: functions that prepare, commit, back out and recover them.
+"""The messages of prepared branches: what the prepare, the commit, the backout and the recovery do with them.
 
 After the prepare, the copies that the branch has put are uncommitted on their queues, or have a reserved place on the
 staging queue. The copies that the branch has accepted are held. None of these copies belongs to a connection or link.
@@ -110,7 +110,7 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
 
 
 def _move(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Remove a copy from its queue, and give it the key and time of an arrival now; the caller adds it again."""
+    """Remove a copy from its queue, and give it a new key and the present time of arrival; the caller adds it again."""
     queue.renumber(entry, state.next_key())
     entry.arrived_ms = turn.now_ms
 
@@ -187,7 +187,11 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
 
 
 def _overtaken(branch: Branch) -> set[str]:
-    """Return the homes of the queues on which other messages have arrived since the branch put its copies there."""
+    """Return the homes of the queues on which other messages have arrived since the branch put its copies there.
+
+    After a refused commit or backout, the result has all queues of the branch's copies, because the copies have entered
+    these queues anew.
+    """
     newest: dict[str, tuple[Queue, int]] = {}
     for standing in branch.sent:
         if standing.queue is not None:

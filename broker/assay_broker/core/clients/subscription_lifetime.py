@@ -36,7 +36,7 @@ def new_subscription(
     Args:
         number: The number of the subscription.
         terms: The terms of the subscription.
-        selector: The parsed selector; None for none.
+        selector: The parsed selector; None without a selector.
         connection: The number of the connection that opens the subscription; 0 at a recovery.
         model: The definition with the attributes of the subscription's queue.
     """

@@ -25,10 +25,10 @@ class Pending(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The home of each copy's target (DD-51): of the queue to which the message was sent, or of each subscriber
-            and neighbour that gets the publication.
-        queues: The queue of each copy; empty for a delayed message. An open unit of work reserves a place on each of
-            these queues until the commit, unless `entry` has the place.
+        homes: For each copy, the home of its target (DD-51). The target is the queue to which the message was sent, or
+            a subscriber or neighbour that gets the publication.
+        queues: For each copy, its queue; empty for a delayed message. An open unit of work reserves a place on each of
+            these queues until the commit, unless the copy (`entry`) is on its queue already.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.

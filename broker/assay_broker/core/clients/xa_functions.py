@@ -118,7 +118,7 @@ def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     once (XA_RDONLY).
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA), or the branch's state does not allow the request (XAER_PROTO).
     """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
@@ -129,7 +129,7 @@ def commit_branch(state: State, turn: Turn, command: CommitBranch) -> None:
     """xa_commit: commit a prepared branch, or an unprepared one in one phase.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA), or the branch's state does not allow the request (XAER_PROTO).
     """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)
@@ -140,7 +140,7 @@ def back_out_branch(state: State, turn: Turn, command: BackOutBranch) -> None:
     """xa_rollback: back out a branch, prepared or not.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or the state of the branch does not allow it (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA), or the branch's state does not allow the request (XAER_PROTO).
     """
     state.connections.get(command.connection)
     _decide(state, turn, command, state.branches.get(command.xid), BranchInput.BACK_OUT)

@@ -27,7 +27,7 @@ class Placement(Struct, frozen=True, eq=False):
 
     Args:
         queue: The queue.
-        message: The message; a staged message as its application sent it (DD-39).
+        message: The message. A staged message is put as its application sent it (DD-39).
         expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
         dead: The dead-letter header; None on any queue but the dead-letter queue.
         via: The names of the queue managers through which the message has passed.

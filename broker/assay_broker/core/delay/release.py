@@ -131,7 +131,7 @@ class Plan:
             return Result.DONE
         again = (
             self._entry.message.durable and not self._given_up
-        )  # DD-77 before DD-74: a publication that no queue accepts is not processed again
+        )  # DD-77 takes precedence over DD-74: a publication that no queue accepts is not processed again
         return Result.REFUSED_PERSISTENT if again else Result.REFUSED
 
 

@@ -75,7 +75,7 @@ def with_ids(message: Message, message_id: str, correlation_id: str | None) -> M
     Args:
         message: The message.
         message_id: The new message id.
-        correlation_id: The new correlation id; None for none.
+        correlation_id: The new correlation id; None without a correlation id.
     """
     octets = message.encoded
     if octets is not None:

@@ -48,7 +48,7 @@ class Entry(Struct, eq=False, kw_only=True):
         key: The copy's number, unique for ever, and higher than those of all earlier copies on its queue.
         home: The home of the copy's queue. For a staged copy, the home of its target under the name that the sender
             used. The queue manager thus resolves an alias again when the delay is over (DD-50).
-        message: The message, as its application sent it.
+        message: The message, with persistence and priority filled in if the application left them out (DD-52).
         priority: The priority, 0 to 9, with the default filled in.
         recorded: Whether the store holds the copy.
         arrived_ms: When the copy arrived, in milliseconds since the epoch.

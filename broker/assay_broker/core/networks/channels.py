@@ -49,7 +49,8 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
     Args:
         state: The queue manager.
         turn: The present turn.
-        member: The queue manager whose greeting this one answers; None to greet all others at the start.
+        member: The queue manager that gets the greeting as an answer to its own greeting; None to greet all other queue
+            managers at the start.
     """
     numbers = tuple(
         sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())
@@ -197,7 +198,7 @@ def _gone(state: State, _turn: Turn, member: str, _parcel: Gone) -> None:
 
 _Handler = Callable[[State, Turn, str, Parcel], None]
 
-# Each handler takes only parcels of the type that is its key; the type of a mapping cannot express this.
+# The cast is needed because the type of a mapping cannot say that each handler takes the type in its key.
 _PARCELS: dict[type[Parcel], _Handler] = cast(
     "dict[type[Parcel], _Handler]",
     {

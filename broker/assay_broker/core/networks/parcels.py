@@ -50,7 +50,7 @@ class NotTaken(Struct, frozen=True, tag=True):
 
 
 class Forget(Struct, frozen=True, tag=True):
-    """A parcel that reports that the sender of a message has removed its copy, and will not send that number again.
+    """A parcel that reports that the sender of a message has removed its copy, and will not send the message again.
 
     Args:
         number: The number of the message (`Carry.number`).

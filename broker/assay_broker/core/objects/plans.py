@@ -36,8 +36,9 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The name or an attribute is not valid, or the object to copy from does not exist. Or an object of
-            the name exists already, and the command must not replace it or would change a fixed attribute.
+        RefusalError: The name or an attribute is not valid, the attributes contradict each other or other objects, or
+            the object to copy from does not exist. Or an object of the name exists already, and it is of another kind,
+            the command has no REPLACE, or the command would change a fixed attribute.
     """
     kind, name = change.kind, change.name
     if kind is Kind.QMGR:
@@ -69,8 +70,8 @@ def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definit
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The object does not exist or is of another kind, an attribute is not valid, or an attribute cannot
-            be altered.
+        RefusalError: The object does not exist or is of another kind, an attribute is not valid or cannot be altered,
+            or the attributes contradict each other or other objects.
     """
     old = existing(directory, change.kind, change.name)
     given = _accepted(old.kind, old.name, change.attributes, host)
@@ -96,7 +97,7 @@ def plan_delete(directory: Directory, change: DeleteObject) -> Definition:
 
 
 def existing(directory: Directory, kind: Kind, name: str) -> Definition:
-    """Return an object that has to exist.
+    """Return an object; refuse the command if no such object exists.
 
     Args:
         directory: The present objects.

@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
 _HELD, _COD = Place.HELD, Mqro.COD
-"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups take 0.8 of the 24 us for a message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
@@ -160,7 +160,7 @@ def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn],
     """Undo `remove`, unless the unit of work that put the copy has ended since; the copy then no longer exists.
 
     Args:
-        unit: The copy's unit of work at the removal (`Entry.unit`); None for none.
+        unit: The copy's unit of work at the removal (`Entry.unit`); None without a unit of work.
         entry: The copy.
         restore: The function that undoes the removal.
         turn: The turn that handles the store's refusal.

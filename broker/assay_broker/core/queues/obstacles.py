@@ -28,7 +28,7 @@ class Obstacle(Struct, frozen=True):
 def length(message: Message) -> int:
     """Return the number of bytes of a message's body; MAXMSGL of a queue limits this number (DD-36, DD-78).
 
-    In IBM MQ properties have a limit of their own (developing applications, "Message properties and message length").
+    In IBM MQ, properties have a separate limit (its documentation, "Message properties and message length").
     Here MAXMSGL of the queue manager limits body and properties together (`size`).
     """
     return body_size(message)

@@ -23,7 +23,7 @@ from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
 _WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
-"""Cached at import: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import: 13 `Enum` lookups take 0.8 of the 24 us for a message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def rank(entry: Entry) -> tuple[int, int]:
@@ -40,8 +40,8 @@ class Delivery(Struct, eq=False):
         queue: The queue of the message.
         link: The receiver.
         gate: The batch that has to be stored before the delivery is sent; 0 for none.
-        unit: The unit of work in which the client settled the delivery; None for none.
-        settled_by: The settlement in that unit of work; None for none.
+        unit: The unit of work in which the client settled the delivery; None without a unit of work.
+        settled_by: The settlement in that unit of work; None without a unit of work.
     """
 
     number: int
@@ -62,8 +62,8 @@ class Receiver(Link):
         address: The destination that the client named.
         queue: The queue.
         table: The state table of links.
-        selector: The text of the receiver's selector; None for none. For a receiver on a subscription it is None,
-            because the subscription selects the messages of its queue.
+        selector: The text of the receiver's selector; None without a selector. It is also None for a receiver on a
+            subscription, because the subscription selects the messages of its queue.
         settled: Whether the deliveries are sent settled (at most once).
     """
 
@@ -88,7 +88,7 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """The number of the last delivery to the receiver; the queue counts all its deliveries.
+        """The number of the last delivery to the receiver, in the queue's count of deliveries to all receivers.
 
         Before its first delivery, a receiver has the number of the queue's last delivery before the attach.
         """
@@ -123,7 +123,8 @@ class Queue:
     Args:
         home: The unique name of the queue in the store's records.
         name: The name of the queue in refusals.
-        definition: The attributes; a queue that the queue manager creates itself has the model's attributes.
+        definition: The queue's definition; for a queue without one, the definition of its model queue, of the default
+            local queue or of transmission queues.
         recorded: Whether the store holds the queue's persistent messages. The store holds no messages of temporary
             queues and non-durable subscriptions (PD-26, PD-27, QS-31).
         on_use: Whether the queue exists in memory only while it has messages or users: an application's queue or a
@@ -261,7 +262,7 @@ class Queue:
         """Refuse a receiver if the queue has too many different selectors.
 
         Args:
-            text: The text of the receiver's selector; None for none.
+            text: The text of the receiver's selector; None without a selector.
             max_selectors: The highest number of waiting lines.
 
         Raises:
@@ -279,8 +280,8 @@ class Queue:
 
         Args:
             receiver: The receiver.
-            text: The selector's text, which identifies the line; None for none.
-            selector: The parsed selector; None for none.
+            text: The selector's text, which identifies the line; None without a selector.
+            selector: The parsed selector; None without a selector.
         """
         line = self.lines.get(text)
         if line is None:
@@ -294,7 +295,7 @@ class Queue:
 
         Args:
             receiver: The receiver.
-            text: The text of the receiver's selector; None for none.
+            text: The text of the receiver's selector; None without a selector.
         """
         self._step_out(receiver, text)
         self._look(*self._holders.leave(receiver))

@@ -185,7 +185,7 @@ def managed(state: State, model: str) -> Definition:
 
 
 def recovered_model(state: State, model: str) -> Definition:
-    """Return the model definition as `managed` does, for a recovery: with factory settings if the model was deleted."""
+    """Return the definition of a model queue at a recovery; if it was deleted, one with factory settings."""
     return state.objects.queue(model) or Definition(Kind.QMODEL, model, defaults(Kind.QMODEL))
 
 

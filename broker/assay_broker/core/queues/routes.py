@@ -38,7 +38,7 @@ class InstanceChoice(Struct, frozen=True, eq=False):
     Args:
         bound: The transmission queue of the instance to which the sender was bound when it opened the queue; None for
             none.
-        group: The message's group id; None for none.
+        group: The message's group id; None without a group id.
     """
 
     bound: Queue | None = None

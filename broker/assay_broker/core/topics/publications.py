@@ -46,7 +46,7 @@ class Publication(Struct, frozen=True, eq=False):
     """A publication that has passed all checks, with its planned copies.
 
     Args:
-        message: The message for subscribers, with the topic's persistence and priority filled in.
+        message: The message for subscribers, with missing persistence and priority filled in from the topic.
         copies: One copy for each subscriber that gets the publication (DD-80), and for each neighbour that wants it.
         retained: The topic and publisher, if the publication is to be retained; else None.
     """

@@ -28,7 +28,7 @@ class Retention(Struct, frozen=True):
     Args:
         topic: The topic.
         connection: The publisher's connection; 0 after a restart.
-        client_id: The publisher's client id; None for none.
+        client_id: The publisher's client id; None without a client id.
     """
 
     topic: Address

@@ -25,7 +25,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def check_retainable(state: State, topic: Address, now_ms: int) -> None:
-    """Refuse a publication to retain if SYSTEM.RETAINED.PUB.QUEUE does not allow it.
+    """Refuse a publication that asks for retention, if SYSTEM.RETAINED.PUB.QUEUE does not allow the retention.
 
     Raises:
         RefusalError: SYSTEM.RETAINED.PUB.QUEUE is missing, disabled for puts, or full; no subscriber gets the

@@ -22,9 +22,9 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     Args:
         topic: The topic.
-        client_id: The client id to which the subscription belongs; None for none.
+        client_id: The client id to which the subscription belongs; None without a client id.
         name: The subscription's name; None is valid only for an unshared non-durable subscription.
-        selector: JMS selector; None for none.
+        selector: JMS selector; None without a selector.
         no_local: Whether to leave out messages sent by the same connection or under the same client id.
         shared: Whether several receivers may share the subscription.
         durable: Whether the subscription outlives its receivers.
@@ -67,7 +67,7 @@ class Subscription:
     Args:
         number: The subscription's number, unique for ever.
         terms: The subscription's terms.
-        selector: The parsed selector; None for none.
+        selector: The parsed selector; None without a selector.
         connection: The number of the connection that opened the subscription. If the subscription is non-durable,
             ``no_local`` leaves out the messages of this connection.
         queue: The subscription's queue.
@@ -130,7 +130,7 @@ class Subscription:
         Args:
             message: The publication.
             connection: The number of the publisher's connection.
-            client_id: The publisher's client id; None for none.
+            client_id: The publisher's client id; None without a client id.
         """
         if self.terms.no_local:
             same_client = client_id is not None and client_id == self.terms.client_id
@@ -169,7 +169,7 @@ class Administered:
         sub: The name of the SUB object.
         topic: The topic.
         destination: The name of the queue for the copies (DEST).
-        selector: The parsed selector; None for none.
+        selector: The parsed selector; None without a selector.
     """
 
     durable = True

@@ -55,7 +55,7 @@ class Topics:
             topic: The topic, without wildcards.
             message: The publication.
             connection: The number of the publisher's connection.
-            client_id: The publisher's client id; None for none.
+            client_id: The publisher's client id; None without a client id.
         """
         for subscription in self.of(topic):
             if subscription.wants(message, connection, client_id):
