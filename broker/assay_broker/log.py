@@ -290,7 +290,7 @@ class Log:
             writer.let_out(effects)
 
     def _tell(self, written: list[_Written], failed: dict[int, str]) -> None:
-        """Report the failed batches to their writers, one call for each writer, and drop the effects that waited.
+        """Report failed batches to their writers, one call for each writer, and drop the effects that waited for them.
 
         Args:
             written: Batches and their writers, in the order of writing.

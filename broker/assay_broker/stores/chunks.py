@@ -58,7 +58,7 @@ class Shortened(Struct, frozen=True, eq=False):
 
     @property
     def size(self) -> int:
-        """The length of all long bodies together, in octets or, for a text, characters."""
+        """The length of all long bodies together: octets of binary bodies and characters of texts."""
         return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
@@ -121,7 +121,7 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
 
 
 def _messages(record: Record) -> tuple[Message, ...]:
-    """Return the messages that a record contains; empty for a record of another kind."""
+    """Return the messages that a record contains; empty for a record without messages."""
     if isinstance(record, UnitPrepared):
         return tuple(one.message for one in record.kept)
     if isinstance(record, _BRINGING) and record.message is not None:
@@ -130,7 +130,7 @@ def _messages(record: Record) -> tuple[Message, ...]:
 
 
 def _with(record: Record, messages: tuple[Message, ...]) -> Record:
-    """Return a copy of a record in which these messages replace its own."""
+    """Return a copy of a record in which these messages replace the record's messages."""
     if isinstance(record, UnitPrepared):
         kept = zip(record.kept, messages, strict=True)
         return replace(record, kept=tuple(replace(one, message=message) for one, message in kept))

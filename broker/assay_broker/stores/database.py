@@ -43,7 +43,7 @@ class Database:
         self._log_pages = log_bytes // _FRAME_BYTES
         self._pages = 0
         self.trouble: StoreError | None = None
-        """The error of the last attempt to reclaim pages or to copy the log into the database; None if none failed."""
+        """The error of the last attempt to reclaim pages or to copy the log into the database; None if it succeeded."""
         try:
             with self._reported():
                 self._connection.set_wal_hook(self._logged)

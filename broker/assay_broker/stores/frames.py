@@ -37,7 +37,7 @@ class Finding(Struct, frozen=True):
 
 
 def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Finding:
-    """Check a write-ahead log.
+    """Check a write-ahead log: whether it was altered, and whether a crash has left it incomplete.
 
     Args:
         path: The log's path.

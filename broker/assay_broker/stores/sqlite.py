@@ -78,7 +78,7 @@ class SqliteStore:
 
     @property
     def trouble(self) -> StoreError | None:
-        """The error of the last attempt to reclaim pages or to copy the log into the database; None if none failed."""
+        """The error of the last attempt to reclaim pages or to copy the log into the database; None if it succeeded."""
         return None if self._database is None else self._database.trouble
 
     def observe(self, observer: Observer) -> None:

@@ -25,7 +25,7 @@ SyncObserver = Callable[[Path], None]
 
 
 class Write(Struct, frozen=True):
-    """A write to a file, or its truncation, that was not flushed yet.
+    """A write to a file, or a truncation of a file, that was not flushed yet.
 
     Args:
         at: The offset in the file, in octets.
