@@ -20,7 +20,8 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
         max_frame: The most octets of a frame, as in Qpid JMS; a larger message takes several frames.
         max_performative: The most octets of a performative, with its names, filters and properties, without a payload.
         max_message: The most octets of a message, in addition to the limit of the message's queue (MAXMSGL).
-        credit: The most messages of one sender that are not answered yet; the server renews the credit at half.
+        credit: The most messages of one sender that are not answered yet; the server renews the credit when half of it
+            is used.
         window: The most credit that the queue manager has for one receiver at a time, in messages, even if the client
             has given more.
         session_frames: The incoming window of a session, in transfers.

@@ -90,7 +90,7 @@ class AmqpSocket(ClientSocket):
             self.connection.expel(Condition(FORCED, why))
 
     def freed(self) -> None:
-        """Resume all links."""
+        """Resume all links, because the client has read output or memory is free again."""
         if self.connection is not None:
             self.connection.freed()
 

@@ -97,7 +97,10 @@ class Engine:
         """The frames in the engine's next output to which the server must add fields."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """The session of the begin, and the link of the attach, that are in `_incomplete`; None for a missing frame."""
+        """`_beginning` and `_attaching` are the session of the begin and the link of the attach in `_incomplete`.
+
+        Each is None if `_incomplete` has no such frame.
+        """
         self.mute = False
         """Whether the engine writes no more output, because it has sent its close or has failed."""
         self.alive = True

@@ -45,7 +45,8 @@ class Incomplete(Struct, frozen=True):
 
     Args:
         open: The fields of the open; None if the output has no open.
-        begins: Whether the output has a begin; the flow with the same state that follows the begin is then left out.
+        begins: Whether the output has a begin. The engine then also writes a flow, which repeats the begin's state, so
+            the server leaves the flow out.
         attach: The fields of the attach; None if the output has no attach.
     """
 

@@ -42,7 +42,7 @@ def check_idle_timeout(fields: Sequence[Any]) -> None:
     """Check the idle time-out of an open.
 
     Raises:
-        ProtocolError: The client asks for more heartbeats than the server sends.
+        ProtocolError: The client asks for more frequent heartbeats than the server sends.
     """
     if 0 < (fields[_IDLE_TIMEOUT] or 0) < _LEAST_IDLE_MS:
         raise ProtocolError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")

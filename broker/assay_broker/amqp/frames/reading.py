@@ -12,7 +12,7 @@ from assay_sdk.amqp.types import DecodeError, Described, Reader
 from assay_sdk.amqp.values import skip
 
 _LONGEST, _REMEMBERED = 512, 256
-"""The most octets of a performative that is cached, and the most cached performatives: a few megabytes together."""
+"""The most octets of a performative that is cached, and the most performatives in the cache (a few megabytes)."""
 _REPEATED = frozenset(
     bytes((0x00, 0x53, code))
     for code in (
@@ -25,7 +25,8 @@ _REPEATED = frozenset(
 )
 """The heads of the performatives that are cached, because clients repeat them (`bench/broker.py connect`).
 
-Opens differ by their container id.  Transfers, flows and dispositions have their own fast paths.
+Opens are not cached, because they differ by their container id.  Transfers, flows and dispositions have their own fast
+paths.
 """
 
 

@@ -83,7 +83,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
     """
 
     known = True
-    """Whether the queue manager knows the link, so that the link must tell the queue manager of its end."""
+    """Whether the queue manager knows the link; if so, the link must tell the queue manager of its end."""
     holds = True
     """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 

@@ -1,10 +1,10 @@
 """The state machine of a link (OASIS AMQP 1.0, 2.6).
 
 Usually a link goes through ATTACHING, OPEN, LEAVING and GONE: the client attaches, the queue manager accepts, the
-client detaches, and the queue manager confirms. Each side may end the link before the other side has answered. So a
-state says whose answer the link still waits for: the queue manager's in ATTACHING, LEFT and LEAVING, the client's in
-EXPELLED, and nobody's in OPEN. If the queue manager accepts an attach after the link has been expelled or is gone, the
-server tells the queue manager that the link has ended.
+client detaches, and the queue manager confirms. Each side may end the link before the other side has answered. The
+link waits for the queue manager's answer in ATTACHING, LEFT and LEAVING, for the client's detach in EXPELLED, and for
+no answer in OPEN. If the queue manager accepts an attach after the link has been expelled or is gone, the server tells
+the queue manager that the link has ended.
 """
 
 from __future__ import annotations

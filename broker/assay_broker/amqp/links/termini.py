@@ -55,7 +55,7 @@ _KINDS = tuple((kind, kind.value) for kind in AddressKind)
 
 _SELECTORS = frozenset({SELECTOR_CODE, "apache.org:selector-filter:string"})
 _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
-"""The descriptors of the filters, numeric and symbolic (the registry at apache.org)."""
+"""`_SELECTORS` and `_NO_LOCALS` are the descriptors of the filters, numeric and symbolic (registry at apache.org)."""
 
 _NEVER = "never"
 _MS = 1000
@@ -72,7 +72,7 @@ class Reception(Struct, frozen=True, kw_only=True):
         address: The destination.
         source: The source as the server applies it, for the server's attach.
         selector: The JMS selector; None for no selector.
-        no_local: Whether the link gets no messages that the same connection sends.
+        no_local: Whether to leave out messages sent by the same connection or under the same client id.
         durability: The kind of subscription.
         name: The subscription's name; None for no name.
         shared: Whether the subscription is shared.

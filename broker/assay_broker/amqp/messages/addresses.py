@@ -19,7 +19,7 @@ def written(name: str, kind: AddressKind | None) -> Address | None:
         kind: The kind of destination in a capability or an annotation; None if the client gave none.
 
     Returns:
-        The destination; None if neither the name nor ``kind`` shows its kind.
+        The destination; None if neither the name nor ``kind`` shows the kind of destination.
     """
     for temporary, prefix in TEMPORARY_PREFIXES.items():
         if name.startswith(prefix):
