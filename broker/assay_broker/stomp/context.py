@@ -48,7 +48,7 @@ class SessionContext(CommandCollector):
         self.version = _OLD
         self.client_id: str | None = None
         self.id = ""
-        """The session's id, which begins the ids of messages and acknowledgements."""
+        """The session's id, with which the ids of messages and acknowledgements begin."""
         self._sender = 0
         """The number of the common link, whose messages name their destinations; 0 before the first such message."""
         self._senders: dict[Address, int] = {}

@@ -27,7 +27,7 @@ from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
-"""The multiple of the limit `memory` from which the server refuses messages of clients that hold messages."""
+"""The multiple of the limit `memory` above which the server refuses messages of clients with unsettled messages."""
 
 
 def send(context: SessionContext, frame: Frame) -> None:
@@ -85,7 +85,7 @@ def _wait_for_memory(context: SessionContext) -> None:
 def subscribe(context: SessionContext, frame: Frame) -> None:
     """Open a subscription (STOMP 1.2, SUBSCRIBE); the server sends the receipt before the first MESSAGE.
 
-    A further SUBSCRIBE with the id of a subscription with credit adds credit, or drains the subscription.
+    If a subscription with credit has the id of the SUBSCRIBE already, the frame adds credit or drains the subscription.
 
     Raises:
         FaultError: The frame is not valid, or the connection has too many subscriptions.

@@ -37,8 +37,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         spelled: The destination as the client wrote it.
         address: The destination.
         mode: The acknowledgement mode.
-        selector: The JMS selector; None for none.
-        no_local: Whether the subscription gets no messages that the same connection sends.
+        selector: The JMS selector; None without a selector.
+        no_local: Whether to leave out messages sent by the same connection or under the same client id.
         durability: The kind of subscription on a topic.
         name: The subscription's name; None for no name.
         shared: Whether several clients share the subscription.
@@ -92,7 +92,7 @@ def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool)
             shared subscription.
 
     Returns:
-        A description without a name, if the headers name no subscription.
+        The subscription; without a name if the headers name no subscription.
     """
     name = next((headers[one] for one in _NAMES if headers.get(one)), None)
     if name is not None:
