@@ -120,7 +120,7 @@ class Network:
 
 
 def _connected(settings: Settings, parent: str) -> Settings:
-    """Set `connected` and PARENT in a member's settings; no PARENT if `parent` is empty or the member itself."""
+    """Return a member's settings with `connected` set and with PARENT, which is blank for the parent itself."""
     parent = "" if parent == settings.name else parent
     objects = tuple(
         Definition(one.kind, one.name, one.attributes | {"PARENT": parent}) if one.kind is Kind.QMGR else one

@@ -26,7 +26,7 @@ FACTORY = "none"
 """The word that stands for factory settings in an option that names scripts."""
 
 ZOS_NAME = "MQ01"
-"""The default name of a queue manager on z/OS, where names have four characters."""
+"""The default name of a queue manager on z/OS, where names have at most four characters."""
 
 PLATFORMS: tuple[Platform, ...] = ("distributed", "zos")
 OPMODES: tuple[Opmode, ...] = ("NEWFUNC", "COMPAT")
@@ -46,15 +46,15 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         users: The users' file.  With None, only clients on this machine can connect, without a login.
         tls_certificate: The file of a certificate chain in PEM; None for no TLS.
         tls_key: The file of the certificate's private key in PEM; None for no TLS.
-        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.  Meant for a private
-            network of containers.
+        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.  This is meant for a
+            private network of containers.
         mqsc: The MQSC scripts whose objects a new queue manager has, in their order, after those of `default.mqsc`.
             If the first entry is ``none``, factory settings replace `default.mqsc`.
         name: The queue manager's name.
         level: The queue manager's level, such as ``8.0``.
         platform: The platform whose rules the queue manager follows.
         opmode: The OPMODE, which matters on z/OS only.
-        defect: The name of a defect; None for none.
+        defect: The name of a defect; None if the broker has no defect.
         variant: The name of a tolerated variant (`assay_broker.variants`); None for the broker without a variant.
         limits: Limits of the queue manager, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: Limits of the AMQP listener, by the names of `assay_broker.amqp.limits.AmqpLimits`.
@@ -176,7 +176,8 @@ def check_word(what: str, word: str, known: Iterable[str]) -> None:
         known: All known words.
 
     Raises:
-        OptionsError: The word is unknown; the error names the closest known word.
+        OptionsError: The word is unknown; the error names the closest known word or, if none is similar, some known
+            words.
     """
     names = list(known)
     if word in names:

@@ -28,7 +28,7 @@ from assay_broker.stores import Store
 _LOG = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _YOUNG = 50_000
-"""The garbage collector's first threshold: the number of objects created minus the number freed."""
+"""The garbage collector's first threshold: it runs once this many more objects were created than freed."""
 _FILES = 256
 """The number of files that the server opens in addition to the clients' sockets."""
 _LONGEST_WORD = 65_536

@@ -30,12 +30,12 @@ class SocketLimits(Protocol):
 
     @property
     def unsent(self) -> int:
-        """The most octets that a client may leave unread; above it, its receivers get no more messages."""
+        """The most octets that a client may leave unread before its receivers get no more messages."""
         ...
 
     @property
     def stuck(self) -> int:
-        """The most octets that a client may leave unread; above it, the server stops reading from the client."""
+        """The most octets that a client may leave unread before the server stops reading from the client."""
         ...
 
     @property

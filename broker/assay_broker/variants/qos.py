@@ -94,7 +94,7 @@ def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...]
 
 
 def _notices_late() -> Seams:
-    """Return filters that keep a lost connection's client id in use for a second, as if the loss was noticed late."""
+    """Return filters that keep a lost MQ Light client's id in use for a second, as if the loss was noticed late."""
     since: dict[str, tuple[int, int]] = {}
 
     def freed(now_ms: int) -> tuple[Command, ...]:

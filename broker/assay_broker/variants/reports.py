@@ -60,7 +60,7 @@ def _never_confirms() -> Seams:
 
 
 def _without_used(row: Described) -> Described:
-    """Remove the report options on which the delay processor acts, if a browsed message is on its target."""
+    """Return a browsed message without the report options on which the delay processor acts, if it is on its target."""
     on_target = not row.headers and "JMS_IBM_Feedback" not in row.message.properties
     if not on_target or row.message.delivery_time_ms is None:
         return row

@@ -144,7 +144,10 @@ def one_command(text: str) -> SourceCommand:
 
 
 def _texts(answer: CommandAnswer) -> Iterator[dict[str, object]]:
-    """Yield one item for each object of a DISPLAY, else one item; a refusal's item has the column of the mistake."""
+    """Yield an item for each object of a DISPLAY, or one item for any other answer.
+
+    The item for a refusal has the column of the mistake.
+    """
     refused = answer.refused
     if refused is not None:
         yield {
