@@ -63,7 +63,7 @@ class _Written(NamedTuple):
 
 
 class Flushes:
-    """Statistics of a store's flushes.
+    """Statistics of a log's flushes.
 
     Attributes:
         count: The number of flushes.

@@ -8,7 +8,8 @@ from msgspec import Struct
 class AmqpLimits(Struct, frozen=True, kw_only=True):
     """The limits of an AMQP listener on the resources that clients can take up.
 
-    The server refuses a client that exceeds a limit, or closes its connection; other clients are not affected.
+    If a client exceeds a limit, the server refuses the request, or closes the link, session or connection. It makes the
+    client wait instead if the limit's description says so. Other clients are not affected.
 
     Args:
         connections: The most connections at a time, including those in the TLS handshake or the login.

@@ -39,7 +39,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
         origin: The destination that the receiver's client named.
         delivery: The delivery's number on this connection.
         count: The number of the message's failed deliveries so far.
-        redelivered: Whether the queue manager may have delivered the message before.
+        redelivered: Whether the message is marked as redelivered, because a delivery of it has failed.
         after: The batch to wait for; None to wait for no batch.
         settled: Whether the delivery is sent settled (at most once), after the queue manager has removed the message.
     """

@@ -61,7 +61,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
 _PUTS = LinkInput.PUT
-"""Cached at import: 13 `Enum` lookups take 0.8 of the 24 us for a message (`bench/broker.py durable`, 2026-11-28)."""
+"""Looked up once: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 _MAX_CREDIT = 2**31 - 1  # AMQP 1.0, 2.7.4: link-credit is an unsigned 32-bit number; half of its range is enough
 
 

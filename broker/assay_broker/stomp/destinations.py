@@ -56,7 +56,7 @@ class Destinations:
     def read(self, text: str, routing: str | None = None) -> Address:
         """Return the destination that a header means.
 
-        The method caches destinations by their texts, so that successive messages share one object.
+        The method caches queues and topics whose text begins with ``/``, so that successive messages share one object.
 
         Args:
             text: The header's value.

@@ -18,7 +18,7 @@ Observer = Callable[[Operation, tuple[Record, ...]], None]
 
 
 class StoreError(Exception):
-    """A store cannot write, flush or read.
+    """A store cannot be opened, written to, flushed or read.
 
     Args:
         why: A sentence for the user that names the problem.

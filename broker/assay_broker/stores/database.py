@@ -20,7 +20,7 @@ from assay_broker.stores.tables import Row, Tables
 _FRAME_BYTES = schema.PAGE_BYTES + 24
 _FREE_PAGES = 256
 _FREE_SHARE = 4
-"""Free pages are reclaimed if they are at least `_FREE_PAGES`, and at least one in four of all pages."""
+"""Free pages are reclaimed if there are at least `_FREE_PAGES`, and if at least one in `_FREE_SHARE` pages is free."""
 _VACUUM_PAGES = 4096
 """The most pages that are reclaimed at once, so that no flush takes long."""
 

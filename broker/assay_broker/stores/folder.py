@@ -137,7 +137,7 @@ class Folder:
             keep: Flushes a file or a folder, given its descriptor.
 
         Raises:
-            RefusedError: One of the files is missing or damaged, or does not belong to a store.
+            RefusedError: One of the files is missing, damaged or read-only, or does not belong to a store.
             StoreError: The disk failed.
         """
         if not self.database.exists():

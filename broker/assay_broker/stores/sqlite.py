@@ -39,7 +39,8 @@ class SqliteStore:
         reserve_bytes: The space that the store leaves free on the disk for removals, in octets.
 
     Raises:
-        RefusedError: The folder's files are damaged, foreign or of an unknown version; they are left unchanged.
+        RefusedError: The folder is in use, or its files are damaged, foreign, read-only or of an unknown version; they
+            are left unchanged.
         StoreError: The disk failed.
     """
 

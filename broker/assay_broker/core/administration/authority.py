@@ -48,8 +48,8 @@ class AuthorityRecord(Struct, frozen=True, kw_only=True):
     """The authorities of one user or group on the objects that a profile covers.
 
     Args:
-        profile: An object's name, or a generic profile: ``?`` matches one character, ``*`` any characters within a
-            qualifier (a part between periods), and ``**`` any number of qualifiers.
+        profile: An object's name, or a generic profile: within a qualifier (a part between periods), ``?`` matches one
+            character and ``*`` any characters; ``**`` matches any number of qualifiers.
         object_type: QUEUE, TOPIC or QMGR.
         entity: The user's or the group's name.
         group: Whether the entity is a group.

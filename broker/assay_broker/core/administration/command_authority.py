@@ -54,11 +54,12 @@ def check_administration(state: State, user: str | None, change: Change) -> None
 def shown_to(state: State, user: str | None, change: Change, value: Value) -> Value:
     """Return the part of a command's result that a user may see.
 
-    DISPLAY shows the objects on which the user has DSP authority. The results of other commands are unchanged.
+    DISPLAY of objects shows only those on which the user has DSP authority; the administrator sees all objects. The
+    results of other commands are unchanged.
 
     Args:
         state: The queue manager.
-        user: The user who sent the command.
+        user: The user who sent the command; None for an anonymous user.
         change: The command.
         value: The whole result of the command.
     """

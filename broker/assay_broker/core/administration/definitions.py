@@ -59,7 +59,8 @@ def alter_object(state: State, turn: Turn, change: AlterObject) -> None:
     """Carry out ALTER; the change applies at once, also for clients that have the object open.
 
     Raises:
-        RefusalError: The object does not exist, or the new definition is not valid or contradicts other objects.
+        RefusalError: The object does not exist or is of another kind, or the new definition is not valid or contradicts
+            other objects.
     """
     define(state, turn, plan_alter(state.objects, change, state.settings.host))
 
@@ -68,9 +69,9 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
     """Carry out DELETE.
 
     Raises:
-        RefusalError: The object does not exist. Or it is a queue that is open, has uncommitted messages, or has other
-            messages although PURGE was not given. Or it is a subscription in use, or several clients have a durable
-            subscription of this name.
+        RefusalError: The object does not exist, is of another kind, or is the queue manager itself. Or it is a queue
+            that is open, has messages of units of work, or has other messages although PURGE was not given. Or it is a
+            subscription in use, or several clients have a durable subscription of this name.
     """
     subscriptions = _of_clients(state, change)
     if subscriptions:
@@ -121,7 +122,7 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
     """Carry out CLEAR QLOCAL.
 
     Raises:
-        RefusalError: The queue does not exist, is open, or holds uncommitted messages.
+        RefusalError: The queue does not exist, is open, or has messages of units of work.
     """
     known = state.objects.queue(change.name)
     made_on_use = known is None and state.queues.named(change.name) is not None

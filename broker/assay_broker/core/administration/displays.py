@@ -107,8 +107,8 @@ def _live(state: State, definition: Definition) -> dict[str, Value]:
 def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
     """Return local queues without a definition, as definitions for DISPLAY.
 
-    The result has the undefined queues in use. It also has the queue that the command names, if the queue manager would
-    create this queue on use.
+    The result has the undefined queues in use. If the command has `on_use`, the result also has the queue that the
+    command names, provided that the queue manager would create this queue on use.
     """
     shown: set[str] = set()
     for queue in state.queues:

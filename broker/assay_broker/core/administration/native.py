@@ -29,7 +29,7 @@ def native_put(state: State, turn: Turn, put: NativePut) -> None:
     """Put a message for an administrator; only a JMS client can delay messages (DD-20).
 
     Raises:
-        RefusalError: The message has a delay, or the queue does not exist or cannot take the message.
+        RefusalError: The message is not valid or has a delay, or the queue does not exist or cannot take the message.
     """
     if put.delay_ms or put.message.delivery_time_ms is not None:
         raise refusal(Mqrc.OPTIONS_ERROR, "Only JMS clients can put with a delivery delay; put without one.", put.queue)

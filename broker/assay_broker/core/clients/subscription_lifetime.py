@@ -192,7 +192,7 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _enter_again(queue: Queue, entry: Entry, _turn: Turn, *, held: bool) -> None:
-    """Undo one removal of `drop_entries`: the message waits again, or a delivery or unit of work holds it again."""
+    """Undo one removal of `drop_entries`: the message waits, is held or is uncommitted again, as before the removal."""
     queue.enter(entry)
     if held:
         queue.take(entry)

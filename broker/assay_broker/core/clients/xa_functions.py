@@ -49,8 +49,8 @@ def begin_branch(state: State, connection: Connection, command: Begin, xid: byte
 
     Raises:
         RefusalError: The xid is not valid (XAER_INVAL) or already known (XAER_DUPID), or the queue manager has too many
-            branches (XAER_RMERR). Or the branch to join or resume is unknown (XAER_NOTA), or its state does not allow
-            the request (XAER_PROTO).
+            branches (XAER_RMERR). Or the branch to join or resume is unknown (XAER_NOTA), its state does not allow the
+            request, or the work to resume belongs to another connection (XAER_PROTO).
     """
     if command.start is XaStart.NEW:
         branch = _new(state, command, xid)

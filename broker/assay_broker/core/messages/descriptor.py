@@ -96,8 +96,8 @@ def shown_ids(entry: Entry, manager: str) -> tuple[bytes, bytes]:
 def describe(entry: Entry, manager: str, now_ms: int) -> Described:
     """Return a message on its queue with its descriptor and headers.
 
-    A staged message has a delay header (DD-05) and a new id (DD-37); a message on the dead-letter queue has a
-    dead-letter header.
+    A staged message has a delay header (DD-05) and a new id (DD-37). A message that the queue manager has put on the
+    dead-letter queue has a dead-letter header.
 
     Args:
         entry: The copy of the message.

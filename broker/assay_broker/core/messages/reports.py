@@ -79,7 +79,7 @@ def report(
     """Build the report on a message, by MQMD's rules for MsgId, CorrelId, Persistence, Priority, Expiry and data.
 
     Args:
-        original: The message as its application sent it.
+        original: The message on which to report.
         kind: The kind of report: ``Mqro.EXCEPTION``, ``EXPIRATION``, ``COA`` or ``COD``.
         feedback: The value of MQMD.Feedback: a reason code (MQRC), or a feedback code (MQFB).
         message_id: A new message id, for a report that does not get the original's id (MQRO_PASS_MSG_ID).

@@ -46,7 +46,7 @@ class Definition(Struct, frozen=True):
     Args:
         kind: The object's kind.
         name: The object's name, case-sensitive, 1 to 48 characters; for a subscription up to 10,240 bytes.
-        attributes: All attributes of the object's kind, by keyword.
+        attributes: The attributes of the object's kind, by keyword; read-only ones only in the result of DISPLAY.
     """
 
     kind: Kind

@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
 _HELD, _COD = Place.HELD, Mqro.COD
-"""Cached at import: 13 `Enum` lookups take 0.8 of the 24 us for a message (`bench/broker.py durable`, 2026-11-28)."""
+"""Looked up once: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
 
 
 def pump(state: State, turn: Turn, queue: Queue) -> None:
@@ -232,7 +232,8 @@ def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
 def expire_due(state: State, turn: Turn) -> None:
     """Remove all expired messages that are staged or waiting (DD-56).
 
-    A held message expires only if its delivery fails or its branch is backed out.
+    A held message expires only if its delivery fails or its branch is backed out. A persistent staged message stays
+    staged if it asks for a report that no queue can take now (DD-74).
     """
     while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
         if entry.place is Place.STAGED:

@@ -36,8 +36,8 @@ class InstanceChoice(Struct, frozen=True, eq=False):
     """The input for the choice between several instances of a cluster queue.
 
     Args:
-        bound: The transmission queue of the instance to which the sender was bound when it opened the queue; None for
-            none.
+        bound: The transmission queue of the instance to which the sender was bound when it opened the queue; None if
+            it was bound to no instance.
         group: The message's group id; None without a group id.
     """
 
@@ -46,7 +46,7 @@ class InstanceChoice(Struct, frozen=True, eq=False):
 
 
 class Route(Struct, frozen=True, eq=False, kw_only=True):
-    """A sender's resolved destination, valid until an object or authority changes.
+    """A sender's resolved destination, valid until an object or authority changes, or the queue is dropped.
 
     Args:
         target: The destination.

@@ -101,7 +101,7 @@ def _is_plain(message: Message, longest: int) -> bool:
 
 
 def _remembered(state: State, sender: Sender) -> Route | None:
-    """Return the sender's last resolved and authorised destination; None if an object or authority has changed since.
+    """Return the sender's last resolved and authorised destination; None if it is no longer valid (`Route`).
 
     In a network or sharing group the result is always None, because other queue managers influence the resolution.
     """
@@ -161,7 +161,7 @@ def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message
         message: The message.
 
     Returns:
-        The queue, and the message with the queue's default persistence and priority.
+        The queue, and the message with missing persistence and priority filled in from the queue's definition.
 
     Raises:
         RefusalError: The message is not valid, or the queue does not exist or cannot take the message.

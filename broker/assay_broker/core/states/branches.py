@@ -22,7 +22,7 @@ class BranchState(Enum):
     ACTIVE = auto()
     """A session works in the branch."""
     SUSPENDED = auto()
-    """The session has suspended its work and will resume it."""
+    """The session has suspended its work, and may resume or end it."""
     IDLE = auto()
     """No session works in the branch, and the branch is not prepared."""
     DOOMED = auto()
