@@ -228,7 +228,7 @@ class _AnswerHeaders:
 
 
 def _head_of(scope: Scope) -> int:
-    """Return the length of a request's first line and headers, without separators, in octets."""
+    """Return the length of a request's path, query and headers, without separators, in octets."""
     target = len(scope["raw_path"]) + len(scope["query_string"])
     return target + sum(len(name) + len(value) for name, value in scope["headers"])
 

@@ -22,9 +22,11 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
         answer_ms: The time in which the queue manager must answer, in milliseconds; after it the request is answered
             with 503.
         wait_ms: The longest time for which a request may wait for a message, in milliseconds.
-        idle_ms: The time after which the listener closes a connection without a request, in milliseconds.
+        idle_ms: How long the listener keeps a connection open after an answer if no further request comes, in
+            milliseconds; only whole seconds count, at least one.
         messages: The most messages in one answer.
-        answer: The most octets of all message bodies in an answer that lists messages.
+        answer: The most characters of all message bodies in an answer that lists messages; it always lists the first
+            message.
         rows: The most rows in each table of the status page.
         drain_ms: The time for which a draining listener waits for the requests under way, in milliseconds.
     """

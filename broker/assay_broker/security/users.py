@@ -118,7 +118,7 @@ class Users:
     def check(self, user: str, password: str) -> bool:
         """Return whether a user has this password; an unknown user and a wrong password take the same time.
 
-        A keyed hash of each accepted password stays in memory, so only the first login needs the slow hashing.
+        A keyed hash of each accepted password stays in memory, so a user's later logins need no slow hashing.
         Any thread may call this.
         """
         if self.remembers(user, password):

@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 
 
 def _keeps_non_persistent() -> Seams:
-    """Return filters that store non-persistent messages on disk, and show them as non-persistent to receivers."""
+    """Return filters that store non-persistent messages on disk, and show them as non-persistent everywhere else."""
     kept: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, _view: View) -> tuple[Command, ...] | None:

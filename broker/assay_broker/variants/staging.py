@@ -153,7 +153,7 @@ def _expires_later(put: Put, _target: Address, now_ms: int, _view: View) -> Comm
 
 
 def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
-    """Return the refusal of a delayed send with the code MQRC_RESOURCE_PROBLEM, if the staging queue is the reason."""
+    """Return the refusal of a delayed send with another code, if only the staging queue has no room for the message."""
     told = answer.refused
     _, sent = view.asked(answer)
     if told is None or sent is None or not sent.delayed or tuple(told.objects) != (STAGING_QUEUE,):

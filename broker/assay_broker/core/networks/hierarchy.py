@@ -42,7 +42,7 @@ def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> 
 
 
 def announce(state: State, turn: Turn) -> None:
-    """Send other queue managers a new announcement if the parent, the topics or the clustered queues have changed."""
+    """Send all other queue managers the present announcement (`Bulletin`), unless the last one was equal."""
     bulletin = Bulletin(
         state.objects.queue_manager().text("PARENT"),
         tuple(sorted(_interests(state))),

@@ -140,7 +140,10 @@ STATUS: Mapping[int, int] = MappingProxyType(
         Mqrc.FUNCTION_NOT_SUPPORTED: _NOT_IMPLEMENTED,
     }
 )
-"""The HTTP statuses for refusals of the queue manager, by reason code; all other codes have 500."""
+"""The HTTP statuses for refusals of the queue manager, by reason code.
+
+MQRC_NOT_AUTHORIZED has 403 (`refusal_problem`); all other codes have 500.
+"""
 
 _NO_CONNECTION = frozenset({Mqrc.Q_MGR_NOT_AVAILABLE, Mqrc.CONNECTION_BROKEN, Mqrc.CONNECTION_QUIESCING})
 
