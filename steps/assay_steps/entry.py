@@ -40,7 +40,10 @@ OPTIONS = (
 )
 
 PLACE = "reference-broker"
-"""The name of the option and of the configuration key for the place where the fixture's broker runs."""
+"""The name of the option, after ``--assay-``, for the place where the fixture's broker runs.
+
+The configuration key is ``assay_`` and the same name with underscores.
+"""
 _NAME = f"assay_{PLACE.replace('-', '_')}"
 
 NEEDS = MappingProxyType(
@@ -74,7 +77,11 @@ def asked_for(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the kit's plugin if an option or argument requests the kit."""
+    """Register the kit's plugin if an option or argument requests the kit.
+
+    Raises:
+        pytest.UsageError: The place for the fixture's broker is unknown.
+    """
     if _place(config) not in NEEDS:
         raise pytest.UsageError(f"{_NAME}: {_place(config)!r} is unknown; choose one of {', '.join(NEEDS)}.")
     if asked_for(config):

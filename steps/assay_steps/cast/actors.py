@@ -53,8 +53,8 @@ class Producer:
 
         Args:
             setting: The setting: delivery delay, time to live, delivery mode or priority.
-            value: For delay and time to live, milliseconds, or a `timedelta` with a part of a millisecond. For delivery
-                mode and priority, the number that JMS defines.
+            value: For delay and time to live, milliseconds, or a `timedelta` for a time that is not a whole number of
+                milliseconds. For delivery mode and priority, the number that JMS defines.
         """
         args: dict[str, Scalar] = {
             "setting": setting.value,

@@ -69,7 +69,7 @@ class Administrator:
         self.last: Answer[object] | None = None
         """The answer to the last command of a When-step."""
         self.commands: dict[str, str] = {}
-        """References of the events of commands that later steps need, by a text such as ``start B``."""
+        """Journal references of the commands that later steps need, by a text such as ``start B``."""
         self._instance = instance
         self._recorder = recorder
         self._names = names
@@ -107,7 +107,7 @@ class Administrator:
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
-        """Return the kind of object that a step has defined at a place; by default a local queue or a topic."""
+        """Return the kind of a place's object: the kind that a step has defined, or else a local queue or a topic."""
         plain = ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
         return self._kinds.get(self.name_of(place), plain)
 
@@ -153,7 +153,7 @@ class Administrator:
     def topic_object(self, topic: Place) -> str:
         """Return the name of a topic's topic object; define the object if no step has defined it.
 
-        The new object's name is not a topic string of the scenario.
+        The new object's name differs from its topic string.
         """
         string = self.name_of(topic)
         if string in self._kinds:
@@ -321,7 +321,7 @@ class Administrator:
         """Put a message as a native application does (MQPUT).
 
         The ``call`` event has the delay as ``native_delay_ms``, not as ``delay_ms``, so that the judge does not take
-        the call for a send with a delivery delay.
+        the call as a send with a delivery delay.
 
         Args:
             place: The queue.

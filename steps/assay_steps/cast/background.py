@@ -1,6 +1,6 @@
 """The broker's log, past and inspections, for a scenario that failed, was in error or inconclusive.
 
-They are written after the verdict, so no verdict depends on them.
+The kit writes them to the journal after the verdict, so no verdict depends on them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Background:
             )
 
     def _at(self, wall_ns: int) -> Instant:
-        """Return the instant of a log line, at the earliest the scenario's begin: the broker's clock may differ."""
+        """Return the instant of a log line; the scenario's begin if the broker's clock shows an earlier time."""
         begun = self._begun
         since_ns = max(0, wall_ns - begun.wall_ns)
         return Instant(begun.boot, begun.mono_ns + since_ns, begun.wall_ns + since_ns, begun.unc_ns)

@@ -1,4 +1,4 @@
-"""The faults of a scenario: arms faults, and waits until the broker has recovered from them."""
+"""Arms the faults of a scenario, and waits until the broker has recovered from them."""
 
 from __future__ import annotations
 

@@ -138,9 +138,9 @@ class Connection:
         self._connected = False
 
     def lost(self) -> None:
-        """Note that a fault has ended the connection, and end all watches.
+        """Note that a fault has ended the connection.
 
-        If the client reconnects by itself, the watches stay until `interrupted` reports the loss.
+        The watches end now, or when `interrupted` reports the loss if the client reconnects by itself.
         """
         self.torn = True
         if not self.reconnects:

@@ -1,4 +1,4 @@
-"""Records the events that clients report: writes each to the journal at once, and stores it for the steps."""
+"""Records the events that clients report: writes them to the journal, and stores the receptions for the steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
-"""The frames of at most this number of a scenario's last connections are written to the scenario's journal."""
+"""The journal of a scenario gets the frames of the scenario's last connections, at most this number."""
 
 
 class Sightings:
@@ -39,7 +39,7 @@ class Sightings:
     ) -> None:
         self.all: list[Sighting] = []
         self.connecting = ""
-        """The name, in the scenario, of the connection that is being made; empty if none is."""
+        """The scenario's name for the connection that a client is making now; empty for none."""
         self._connections: dict[str, str] = {}
         """The scenario's name for each connection, by the client's name for the connection."""
         self._kept: list[tuple[str, Callable[[], Sequence[KeptFrame]]]] = []

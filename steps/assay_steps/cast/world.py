@@ -39,7 +39,7 @@ from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
 _LOOKING = "second attempt"
-"""The name of the consumer that attaches again to a queue after the broker refused a link to it as unknown."""
+"""The name of the consumer that attaches to a queue again after the broker refused a link to the queue."""
 
 
 class Role(Struct, frozen=True):

@@ -159,10 +159,11 @@ class Collection:
 
 
 def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
-    """Give the first kill of each rule and kind of work a broker of its own, so the kill follows the work at once.
+    """Give the first scenario with a shared kill, for each rule and kind of work, a broker of its own.
 
     Before a shared kill, each scenario waits until the last scenario has acted, which takes ten milliseconds or more.
-    So only the scenarios with a broker of their own catch a broker that writes its data this late.
+    On a broker of its own, a scenario's kill follows its work at once. So only these scenarios catch a broker that
+    writes its data ten milliseconds late.
     """
     met: set[tuple[tuple[str, ...], str]] = set()
     for item in sorted(items, key=lambda item: item.stash[CASE].role is not Role.CORE):

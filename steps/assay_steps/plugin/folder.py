@@ -107,8 +107,8 @@ def write_defects(out: Path, octets: bytes) -> Path:
 def room(out: Path) -> Generator[None, None, None]:
     """Reserve the output folder for one `assay` command while the `with` block runs.
 
-    If an error or Ctrl-C ends the run before its verdicts, this function restores the earlier run's output and removes
-    a folder that this run created.
+    If an error ends the block, or if Ctrl-C ends it before the run has verdicts, this function restores the earlier
+    run's output and removes a folder that this run created.
 
     Args:
         out: The folder.
@@ -130,7 +130,7 @@ def room(out: Path) -> Generator[None, None, None]:
                 part.rename(earlier / part.name)
         try:
             yield
-        except BaseException as problem:  # Ctrl-C too: restore the earlier run's files unless this run has verdicts
+        except BaseException as problem:  # Ctrl-C too, but then the verdicts of this run stay, if it has any
             if isinstance(problem, Exception) or not _decided(out):
                 _put_back(out, earlier, made)
             raise

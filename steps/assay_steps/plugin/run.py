@@ -216,7 +216,7 @@ class Run:
         return not self.selected.isdisjoint(case.rules) or not (case.rules or names_rules)
 
     def can_count(self, case: Case) -> bool:
-        """Return whether a case can count for its rule on this pair; True for all if the options name scenarios."""
+        """Return whether a case can count for its rule on this pair; True for each case if the user named scenarios."""
         ours = {
             Judged.CLIENT.value: self.backend.identity(self.options.face).ours,
             Judged.BROKER.value: self.backend.environment.ours,

@@ -41,7 +41,7 @@ class RunResult:
         self.tried[report.nodeid] = report.failed or self.tried.get(report.nodeid, False)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Store the reason if the kit stopped the run."""
+        """Store the reason if the kit or a test stopped the run with `pytest.exit`."""
         if isinstance(excinfo.value, pytest.exit.Exception):
             self.ended = str(excinfo.value.msg)
 

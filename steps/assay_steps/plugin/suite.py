@@ -68,7 +68,11 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
     def _workers(self) -> list[str]:
-        """Choose forked processes if the system can fork, else pytest-xdist's workers, which start more slowly."""
+        """Return pytest's arguments for several processes; none if `workers` is 0.
+
+        The processes are forked if the system can fork and the request has no arguments for pytest. Otherwise they are
+        pytest-xdist's workers, which start more slowly.
+        """
         if not self.workers:
             return []
         if CAN_FORK and not self.pytest_args:

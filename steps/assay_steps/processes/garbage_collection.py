@@ -12,7 +12,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 OBJECTS_A_SEARCH = 50_000
-"""The number of new objects between two searches: more than a scenario creates; as garbage, they need little memory."""
+"""The number of new objects between two searches.
+
+A scenario creates fewer objects, and this number of unused objects needs little memory.
+"""
 
 
 @contextmanager

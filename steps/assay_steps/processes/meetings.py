@@ -49,7 +49,7 @@ def meeting_lines(steps: Sequence[Told], *, timed: bool) -> frozenset[int] | Non
 
     Returns:
         The steps' lines.  None if the scenario cannot share its faults: no step restarts or kills the broker at once,
-        no step comes before a fault, a step between meeting and fault would let the other scenarios wait, or the
+        no step comes before a fault, a step between meeting and fault would make the other scenarios wait, or the
         scenario has a delay and several faults.
     """
     ends = [place for place, step in enumerate(steps) if step.text in ENDINGS]

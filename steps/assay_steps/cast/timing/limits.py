@@ -13,7 +13,8 @@ class TimeLimits(Struct, frozen=True):
             missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How long after the end of its delay a message may arrive.
-        at_once_ms: How much longer than an ordinary message a message may take if the broker must deliver it at once.
+        at_once_ms: The tolerance for a message that the broker must deliver at once: how much more time it may take
+            than an ordinary message.
         beat_ms: The harness notes each of its delays within this time, so a wait for silence lasts this much longer. 0
             for a virtual clock, on which the harness has no delays.
     """

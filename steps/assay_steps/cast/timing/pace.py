@@ -1,4 +1,4 @@
-"""The pace of a run: the factor by which all durations in scenarios are multiplied for a slow pair.
+"""The pace of a run: the factor by which the kit multiplies durations in scenarios for a slow pair.
 
 No document says how fast a broker answers.  The kit sends a few messages before the first scenario and measures answers
 and deliveries on the backend's clock.  The shortest time counts: a starting broker or a busy machine delays only some

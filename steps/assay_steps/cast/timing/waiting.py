@@ -60,7 +60,7 @@ class Waiting:
         """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
 
     def sent_ns(self, label: str) -> int:
-        """Return the start of a message's send, in nanoseconds of the backend's monotonic clock."""
+        """Return when the send of a message began, in nanoseconds of the backend's monotonic clock."""
         call = self.messages[label].call
         return next(event.mono_ns for event in self._recorder.journal.events if event.ref == call)
 
@@ -116,7 +116,8 @@ class Waiting:
             done: A condition that ends the wait earlier.
 
         Returns:
-            The names of the consumers that are not connected again after `RECONNECTED_MS`.
+            The names of the consumers that are not connected again at the end of the wait, after `RECONNECTED_MS` at
+            most.
         """
         names = tuple(self.consumers if actors is None else actors)
 

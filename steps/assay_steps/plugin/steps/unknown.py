@@ -30,7 +30,8 @@ WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
 """The least likeness, from 0 to 1, of an invalid field and the valid example that the error proposes.
 
-An error about a field is given only for a wording whose fixed letters are at least half this share of the step's text.
+A wording is compared with the step only if its fixed text is at least a quarter (half of this share) as long as the
+step's text.
 """
 ALIKE = 0.25
 """The least likeness, from 0 to 1, of a step that an error names as similar; rare words weigh more."""
