@@ -39,7 +39,9 @@ def all_defects() -> Mapping[str, Defect]:
 
 
 def find_defect(name: str) -> Defect:
-    """Return the defect of a name, or the rare form of a broker's defect, which only `assay soak` finds.
+    """Return the defect with a name.
+
+    The name may be that of a rare form of a broker's defect; only `assay soak` finds such a form.
 
     Raises:
         LookupError: No defect has the name; the error names the closest known one.

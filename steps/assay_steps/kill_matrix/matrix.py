@@ -162,7 +162,8 @@ def kill_matrix(
         backend: The name of a backend that supports defects.
         rules: The ids of the chosen rules; empty for all.
         profiles: Choose only rules of these profiles; empty for all.
-        everywhere: Also run each defect on scenarios of other rules, to measure which share of all it fails.
+        everywhere: Also run each defect on scenarios of other rules, to measure the share of all scenarios that fail
+            with it.
         told: Called after each trial with the name of the defect or variant, the number of trials that are done, and
             the number of all trials.
 

@@ -1,8 +1,8 @@
 """The check that no scenario fails on a tolerated variant.
 
-`kill_matrix` runs each variant on the scenarios of its own rules, which it must pass.  `tolerance` runs each variant on
-all scenarios.  There a scenario *convicts* a variant if it passes without the variant, and fails or ends in an error
-with it; other verdicts, such as not-demonstrated, do not convict.
+`kill_matrix` runs each variant on the scenarios of its own rules, and all of them must pass.  `tolerance` runs each
+variant on all scenarios.  There a scenario *convicts* a variant if it passes without the variant, and fails or ends in
+an error with it; other verdicts, such as not-demonstrated, do not convict.
 """
 
 from __future__ import annotations

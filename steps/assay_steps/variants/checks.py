@@ -1,4 +1,4 @@
-"""Tolerated variants of refused calls.
+"""Tolerated variants of refusals and of the answers to sends.
 
 They differ in when the client refuses a setting, in whether a producer ends when the broker refuses its message, and in
 whether the client waits for the answer to a send.

@@ -32,7 +32,10 @@ NOUNS: Mapping[ObjectKind, str] = {
 
 
 def read_attributes(text: str) -> dict[str, Scalar]:
-    """Read attributes, by their keywords; as in MQSC, unquoted digits are a number, and a blank value is empty."""
+    """Return the attributes that a text states, by their keywords.
+
+    As in MQSC, digits without quotation marks are a number. A blank value becomes an empty text.
+    """
     found = re.findall(r"([A-Z]+)\((?:'([^']*)'|([^()']*))\)", text)
     return {
         keyword: int(bare) if bare.isdigit() else quoted.rstrip() or bare.strip() for keyword, quoted, bare in found

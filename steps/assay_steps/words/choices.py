@@ -10,7 +10,7 @@ from assay_sdk.model.durations import DURATION
 from assay_steps.words.handbook import Saying
 
 ALIKE = 0.5
-"""The error proposes an option with at least this likeness (0 to 1) to the mistyped one, compared without values."""
+"""The least likeness, from 0 to 1, of a mistyped option and the option that the error proposes, both without values."""
 _VALUE = re.compile(rf'"[^"]*"|{DURATION}\b|\d+(?: ?(?:B|KB|MB)\b)?|\b(?:persistent|non-persistent)\b')
 
 

@@ -97,7 +97,9 @@ class Names:
         return key.partition("/")[2]
 
     def member(self, name: str | None) -> str | None:
-        """Return the name of a queue manager: ``A`` is the instance's first, ``B`` its second; None stays None.
+        """Return the broker's name of a queue manager: of the first for ``A``, of the second for ``B``.
+
+        None and the name of a queue manager of the instance stay as they are.
 
         Raises:
             LookupError: The instance has no such queue manager; the error lists its queue managers.

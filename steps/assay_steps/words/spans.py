@@ -2,8 +2,8 @@
 
 Scenarios assume a pair that answers in less than a tenth of a second.  For example, they assume that a message with a
 delay of 2 s is still staged after the next steps.  If each answer takes a second, the message is no longer staged then,
-and a correct broker would fail.  So the run chooses one factor (`assay_steps.cast.timing.pace`) and multiplies every
-duration of every step by it.
+and a correct broker would fail.  So the run chooses one factor (`assay_steps.cast.timing.pace`) and multiplies the
+durations of all steps by it, except durations of more than three minutes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def set_pace(factor: int) -> None:
 
 
 def read_span(text: str) -> int:
-    """Read a duration of a step, and multiply it by the pace.
+    """Read a duration of a step, and multiply it by the pace if it is three minutes or less.
 
     Returns:
         The duration in milliseconds.

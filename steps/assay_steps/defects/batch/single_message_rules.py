@@ -1,7 +1,7 @@
 """Defects of the client that break BT-15 (the rules for single messages hold for batches, too).
 
-With a batch listener, such a client alters the contents of messages, ignores their delay, their expiry or the selector,
-or goes on to deliver after the connection was stopped.
+For example, with a batch listener the client alters the contents of messages, ignores their delay, their expiry or the
+selector, or continues to deliver after the connection was stopped.
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ class _WhileStopped:
     The filter at the port notes each stop and start; the filter on the wire misbehaves in between.
 
     Args:
-        make: Returns the function that makes the filter of one wire.  Its argument is the collection of the stopped
-            connections, which stays up to date.
+        make: Gets the collection of the stopped connections, which stays up to date, and returns the function that
+            makes the filter of one wire.
     """
 
     def __init__(self, make: Callable[[Collection[int]], MakeFilter]) -> None:

@@ -270,7 +270,7 @@ def _failed_batch(world: World, name: str) -> int:
 
 
 def _keys_of(world: World, *batches: int) -> tuple[str, ...]:
-    """Return the keys of the messages in the receiver's batches, without duplicates."""
+    """Return the keys of the messages in those batches of the receiver that have these numbers, without duplicates."""
     keys = (one.key for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(keys))
 

@@ -14,7 +14,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 GIVEN_UP_MS = 5_000
-"""A call that fails by a lost connection counts as a wait for a message if it lasted at least these milliseconds."""
+"""A call that ends because the connection is lost counts as a wait if it lasted at least this many milliseconds."""
 
 CHECKED = {"checked": 1, "runtime": 0}
 

@@ -149,10 +149,10 @@ def _(world: World, name: str) -> None:
 
 
 def await_loss(world: World, name: str) -> None:
-    """Wait until an actor's connection is lost; an earlier step has arranged that a message's reception ends it.
+    """Wait until an actor's connection is lost: an earlier step has named a message that ends it.
 
-    If the connection is still open after `TimeLimits.expected_ms`, drop it now: the scenario's claims then find that
-    the message was not delivered.
+    The connection ends when the actor receives or acknowledges that message. If the connection is still open after
+    `TimeLimits.expected_ms`, drop it now: the scenario's claims then find that the message was not delivered.
     """
     connection = world.consumers[name].session.connection
     world.wait_until(lambda: not connection.open, world.limits.expected_ms)
