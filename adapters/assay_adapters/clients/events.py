@@ -170,7 +170,8 @@ class Teller(EventMaker):
     def message(self, handle: int) -> KitMessage | None:
         """Return the SDK's message object with a handle.
 
-        None if the SDK has not returned the message yet, or if the message was settled long ago (`_KEPT_SETTLED`).
+        The result is None if the SDK has not returned the message yet, or if the message was settled long ago
+        (`_KEPT_SETTLED`).
         """
         return self._messages.get(handle)
 

@@ -31,7 +31,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
     SDK.
 
     Raises:
-        DestinationError: A name is not valid for a destination; the caller converts the error to a refusal.
+        DestinationError: A name is not valid for a destination; `SdkSession` converts the error to a refusal.
     """
     try:
         return Ok(action())

@@ -342,7 +342,7 @@ class Container:
         self._await_answer()
 
     def remove(self) -> None:
-        """Remove the container and its files, if the container exists."""
+        """Remove the container with its files, if it exists, and release its ports."""
         import docker.errors
 
         with ctrl_c_deferred():

@@ -28,7 +28,7 @@ Outcome = Ok[T_co] | Refused
 def is_the_clients(error: Exception) -> bool:
     """Return whether code of the SDK raised an exception.
 
-    The SDK's runners do not count as its code, because they also raise again what a job of another part has raised.
+    The code of the SDK's runners does not count, because a runner also raises the exceptions of other parts' jobs.
     """
     *_, (innermost, _line) = walk_tb(error.__traceback__)
     module = str(innermost.f_globals.get("__name__", ""))

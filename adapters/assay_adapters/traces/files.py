@@ -11,7 +11,7 @@ from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 1 << 20
-"""The number of octets that are read from the end of a log."""
+"""The largest number of octets that are read from the end of a log."""
 UNKNOWN = "Assay has no log file of this broker; if the broker's file can name one on this machine, add log-file to it"
 """The sentence that replaces the log if the kit has no log file of the broker."""
 _SLACK_NS = 5 * 10**9

@@ -87,7 +87,10 @@ class Administrator:
         return not_offered(f"the subscriptions to {topic} cannot be listed")
 
     def withhold(self, name: str) -> Outcome[None]:
-        """Take all authorities on a queue or topic from the ordinary users (`ORDINARY_USERS`), except granted ones."""
+        """Take all authorities on a queue or topic from the ordinary users (`ORDINARY_USERS`).
+
+        The users keep the authorities that `grant` gave.
+        """
         return not_offered(f"ordinary users cannot lose their authority on {name}")
 
     def grant(self, user: str, name: str, authorities: Collection[str]) -> Outcome[None]:

@@ -4,8 +4,8 @@ Many scenarios share one instance, and each has its own destinations. Scenarios 
 proxy:
 
 - Scenarios that only cut connections use the shared instance.
-- Scenarios that share a restart use a second instance at the same time, and scenarios that share a kill a third one
-  (`Needs.shared_fault`, `assay_adapters.faults.meeting`).
+- Scenarios that share a restart use a second instance together, and scenarios that share a kill use a third one
+  together (`Needs.shared_fault`, `assay_adapters.faults.meeting`).
 - All other scenarios with faults, and scenarios that need an instance of their own, use one more instance in each
   process, one after the other.
 """

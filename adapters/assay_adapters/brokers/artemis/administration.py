@@ -157,7 +157,7 @@ class ArtemisAdministrator(Administrator):
 def _properties(strings: Mapping[str, str]) -> dict[str, str]:
     """Return the application's properties among the texts that Artemis shows of a message.
 
-    Only a message from AMQP has names with the beginning ``applicationProperties.`` or ``properties.``.
+    Only a message from AMQP has names that begin with ``applicationProperties.`` or ``properties.``.
     """
     if any(name.startswith((_PROPERTY, _SECTION)) for name in strings):
         return {name.removeprefix(_PROPERTY): value for name, value in strings.items() if name.startswith(_PROPERTY)}

@@ -29,7 +29,7 @@ Rights = dict[str, list[str]]
 
 
 def rights_in(roles: Sequence[Role]) -> Rights:
-    """Return the rights of roles that Artemis shows with the same permissions."""
+    """Return the rights that roles have; Artemis shows the same permissions, held or not, for each role."""
     permissions = [name for role in roles[:1] for name, value in role.items() if isinstance(value, bool)]
     return {name: [str(role.get("name", "")) for role in roles if role.get(name)] for name in permissions}
 
@@ -40,7 +40,7 @@ def without_ordinary_users(rights: Rights) -> Rights:
 
 
 def granted(rights: Rights, user: str, authorities: Collection[str]) -> Rights:
-    """Return the rights with authorities for the role of one user.
+    """Return the rights, with authorities added for the role of one user.
 
     Raises:
         KeyError: Artemis has no permission for an authority.
@@ -50,7 +50,7 @@ def granted(rights: Rights, user: str, authorities: Collection[str]) -> Rights:
 
 
 def revoked(rights: Rights, user: str, authorities: Collection[str]) -> Rights:
-    """Return the rights without authorities of the role of one user; ``ALL`` stands for all authorities.
+    """Return the rights, with authorities removed from the role of one user; ``ALL`` stands for all authorities.
 
     Raises:
         KeyError: Artemis has no permission for an authority.

@@ -20,7 +20,10 @@ _TITLE = "IBM MQ"
 _QUEUE_MANAGER = "QM1"
 _ADMINISTRATOR = Login("admin", "assay-admin")
 _APPLICATION = Login("app", "assay-app")
-"""Passwords of a container that only this machine reaches; IBM's image asks for at least eight characters."""
+"""The login of applications. Only this machine reaches the container, so both passwords may be public.
+
+IBM's image requires passwords of at least eight characters.
+"""
 
 _MQSC = "IBM MQ documentation, POST /admin/action/qmgr/{qmgrName}/mqsc, JSON formatted command"
 _BROWSE = "IBM MQ documentation, GET /messaging/qmgr/{qmgrName}/queue/{queueName}/message"

@@ -38,7 +38,7 @@ def described(file: Path) -> Description:
 
 
 def mistakes(reading: Reading, file: Path) -> tuple[Mistake, ...]:
-    """Return the mistakes in a file's form, or if its form is right, in its values; in the order of their lines."""
+    """Return the mistakes in a file's form, in the order of their lines; if the form is right, those in its values."""
     return reading.mistakes or _located(reading, (_head, _broker, _capabilities, _commands, _process, _container), file)
 
 

@@ -1,4 +1,4 @@
-"""The script of a listener, and the event of a client."""
+"""The script of a listener, and the events and frames that a client reports."""
 
 from __future__ import annotations
 

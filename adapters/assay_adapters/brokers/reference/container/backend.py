@@ -222,7 +222,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         if not self._swept:
             sweep()
             self._swept = True
-        # On z/OS a restart may change OPMODE. A container of the broker's own could not change its arguments.
+        # On z/OS a restart may change OPMODE. A broker in its own container cannot change its arguments.
         inside = needs.capabilities & INSIDE or not needs.capabilities & ALONE or needs.platform == "zos"
         if controlled and inside:
             return super()._process(needs, controlled=True)

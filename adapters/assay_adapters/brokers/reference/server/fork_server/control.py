@@ -45,7 +45,10 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 1 << 16
 _KEYS_PER_EVENT = 16
-"""The largest number of message keys in one event: an event's line must be below PIPE_BUF, or lines could mix."""
+"""The largest number of message keys in one event.
+
+An event's line must be shorter than PIPE_BUF, so that the lines of several servers do not mix in the pipe.
+"""
 
 
 class FalteringStore(SqliteStore):
