@@ -132,7 +132,7 @@ class Administrator:
     # changes ---------------------------------------------------------------------------------------------------------
 
     def execute(self, change: Change, member: str | None = None) -> Answer[None]:
-        """Execute a command that changes objects of a queue manager (``member``; None for the first)."""
+        """Execute a command that changes objects of the queue manager ``member``; None for the first queue manager."""
         at = self._names.member(member)
         return self._tell(command_text(change), at, lambda: self.port.execute(change, at), lambda _: {})
 

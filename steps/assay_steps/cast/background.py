@@ -17,7 +17,7 @@ from assay_steps.cast.inspections import inspect
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 DEEDS = 20
-"""How many of a broker's latest starts and faults are written to a journal."""
+"""The largest number of a broker's latest starts and faults that the kit writes to a journal."""
 
 
 class Periods:

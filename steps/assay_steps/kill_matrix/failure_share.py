@@ -1,7 +1,7 @@
 """The share of all scenarios that fail with a defect.
 
 A run of all scenarios with every defect would take hours.  So each defect first runs a sample: every n-th scenario, in
-file order.  Only a defect that fails many scenarios of its sample runs all scenarios.
+file order.  All scenarios run with a defect only if many scenarios of its sample fail.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 from assay_evidence.verdicts import Verdict
 
 TOO_BROAD = 0.15
-"""A defect that fails this share of all scenarios or more proves nothing about its rules."""
+"""A defect proves nothing about its rules if at least this share of all scenarios fails with it."""
 
 SAMPLED = 7
 """The number n: a sample has every n-th scenario.
@@ -23,7 +23,7 @@ With a thousand scenarios, the standard deviation of a measured share of `TOO_BR
 """
 
 SUSPECT = TOO_BROAD / 2
-"""A defect that fails this share of its sample runs all scenarios.
+"""If at least this share of a sample fails with a defect, all scenarios run with the defect.
 
 The share is more than two standard deviations below `TOO_BROAD`, so that the sample misses almost no broad defect.
 """

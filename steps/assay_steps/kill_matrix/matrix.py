@@ -7,7 +7,7 @@ First all scenarios of the chosen rules run without a defect.  A scenario that r
 - A defect is in *error* if no scenario fails, and some scenario ends in an error with the defect, but not without it.
   This shows that the defect's own code has raised an exception.
 - A scenario that catches no defect is *unkilled*: no defect shows that it can fail.
-- A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
+- A defect proves nothing and does not count if at least the share `failure_share.TOO_BROAD` of all scenarios fails.
 
 A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
 
@@ -134,7 +134,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def wrong(self) -> bool:
-        """Whether the matrix shows a fault other than an exception in a defect's own code."""
+        """Whether the matrix shows a problem other than an exception in a defect's own code."""
         known = self.alarms or self.too_broad or self.missed or self.convicted
         return bool(known) or (not self.errors and not self._all_shown)
 
@@ -272,7 +272,7 @@ def _matrix(
 
 
 def _errors(unbroken: Outcomes, uncaught: Mapping[str, Outcomes]) -> Iterator[DefectError]:
-    """Find the first scenario of each uncaught defect that ends in an error only with the defect."""
+    """For each uncaught defect, find the first scenario that ends in an error with the defect, but not without it."""
     for name, outcomes in sorted(uncaught.items()):
         for scenario, outcome in sorted(outcomes.items()):
             if outcome.verdict == Verdict.ERROR != unbroken[scenario].verdict:

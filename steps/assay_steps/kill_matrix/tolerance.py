@@ -19,7 +19,7 @@ from assay_steps.variants import all_variants
 
 
 class TriedVariant(Struct, frozen=True):
-    """A tolerated variant, and the scenarios that convict it (`convictions`): without the variant they pass."""
+    """A tolerated variant, and the scenarios that convict it (`convictions`); they pass without the variant."""
 
     name: str
     convicted_by: tuple[str, ...]

@@ -83,7 +83,7 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare the collected scenarios with the feature files, mark each one, and select the run's scenarios.
+        """Compare the scenarios with the feature files, mark each with its profile, and select the run's scenarios.
 
         Raises:
             pytest.UsageError: A scenario was not collected, or a feature has a mistake.

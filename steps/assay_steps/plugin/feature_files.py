@@ -20,7 +20,7 @@ from assay_steps.plugin.checks import written
 from assay_steps.plugin.steps.lost_steps import lost_parts
 
 NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
-"""Names of folders whose feature files are copies."""
+"""Names of folders that contain copies of feature files, which the kit does not collect."""
 
 
 class FeatureFile(pytest.Module):

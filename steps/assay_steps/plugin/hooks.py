@@ -66,8 +66,8 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin.recorder, "assay-recorder")
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
-    # A run with a defect does not end early, because a defect may break a probe and only few scenarios. A run with
-    # xdist does not, because the end would cut off the workers' journals.
+    # A run with a defect does not end early, because a defect may break a probe but only few other scenarios. A run
+    # with xdist does not, because the end would cut off the workers' journals.
     if not (plugin.process.delegates or plugin.run.options.defect) and plugin.process.controls:
         config.pluginmanager.register(EarlyEnd(), "assay-early-end")
     if forks := plugin.process.forks:

@@ -31,9 +31,10 @@ def is_probe(item: pytest.Item) -> bool:
 def wanted_probes(
     probes: Iterable[pytest.Item], selected: Sequence[pytest.Item], *, narrowed: bool
 ) -> list[pytest.Item]:
-    """Choose the probes of a run: all, or in a narrowed run those of capabilities that the selected scenarios need.
+    """Choose the probes of a run.
 
-    A run that selects no scenario has no probes.
+    These are all probes, or in a narrowed run the probes of the capabilities that the selected scenarios need. A run
+    that selects no scenario has no probes.
 
     Args:
         probes: The collected probes.

@@ -66,7 +66,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The options for the tested pair, the lateness and the seed, as a later `assay run` can repeat them."""
+        """The command-line options for the pair, the lateness and the seed, so that `assay run` can repeat the run."""
         options = {
             "backend": self.backend,
             "store": self.store,

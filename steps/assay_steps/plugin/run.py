@@ -59,7 +59,7 @@ REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000, beat
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2
 """The number of messages of a step that sends "several messages" and kills the broker after each.
 
-Few in real time, because a kill takes seconds there.
+The number is small in real time, because a kill takes seconds there.
 """
 
 PLUGIN = "assay-run"

@@ -48,7 +48,10 @@ FEWEST = 2
 ROUNDS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
-"""A round replaces at most this many dead processes for each of its processes, so a run ends if every process dies."""
+"""The largest number of dead processes that a round replaces, for each of its processes.
+
+Without a limit, a run in which every process dies would never end.
+"""
 JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 

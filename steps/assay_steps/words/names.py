@@ -97,7 +97,7 @@ class Names:
         return key.partition("/")[2]
 
     def member(self, name: str | None) -> str | None:
-        """Return the broker's name of a queue manager: of the first for ``A``, of the second for ``B``.
+        """Return the broker's name for a queue manager: ``A`` means the instance's first, ``B`` its second.
 
         None and the name of a queue manager of the instance stay as they are.
 

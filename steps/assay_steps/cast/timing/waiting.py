@@ -21,7 +21,7 @@ NS_PER_MS = 1_000_000
 RECONNECTED_MS = 90_000
 """The longest wait, in milliseconds, for a client that reconnects by itself.
 
-Longer than the longest pause between two attempts of the kit's client, also on a slow machine.
+It is longer than the longest pause between two attempts of the kit's client, also on a slow machine.
 """
 MOST_SPOILED = 3
 """A wait ends after this number of receives without a message, if the harness was delayed during each of them."""
@@ -155,7 +155,11 @@ class Waiting:
             self.pass_time(self.limits.beat_ms)
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
-        """Return the time between two moments, minus the delays of the harness (`Axis.held`), in nanoseconds."""
+        """Return the time between two moments in nanoseconds, minus the delays of the harness.
+
+        Each delay counts as `CATCHING_UP_NS` longer than it was.  The judge does the same
+        (`assay_evidence.watching.Axis.held`).
+        """
         late = (event for event in self._recorder.journal.events if isinstance(event, events.Late))
         held = [(one.mono_ns - one.held_ns, one.mono_ns + CATCHING_UP_NS) for one in late]
         return total(subtract([(begun_ns, now_ns)], held))

@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter
 
 
 def is_batch_window(credit: int) -> bool:
-    """Check whether a grant of credit comes from a batch listener.
+    """Return whether a grant of credit comes from a batch listener.
 
     A receive call grants a credit of 1, and a message listener grants `LISTENER_WINDOW`.
     """

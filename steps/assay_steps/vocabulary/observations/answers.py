@@ -14,7 +14,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 GIVEN_UP_MS = 5_000
-"""A call that ends because the connection is lost counts as a wait if it lasted at least this many milliseconds."""
+"""The least duration, in milliseconds, of a call that loses its connection but counts as a wait without a message."""
 
 CHECKED = {"checked": 1, "runtime": 0}
 
