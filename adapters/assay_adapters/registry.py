@@ -70,7 +70,7 @@ def names_without_file() -> tuple[str, ...]:
 
 
 def known_files(name: str) -> tuple[Path, ...]:
-    """Return the files of known outcomes that a backend's entry names.
+    """Return a backend's files of known outcomes: those that its entry names, or the one that its own file names.
 
     Raises:
         UnknownBackendError: No backend has that name.

@@ -365,7 +365,10 @@ class Proxy:
         await writer.drain()
 
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
-        """Cause the faults due before a frame; return whether any was due, because the frame is then not forwarded."""
+        """Cause the faults that are due before a frame; return whether any was due.
+
+        If any was due, the proxy does not forward the frame.
+        """
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
         sighted = tuple(passing for passing in passings if passing.key in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)

@@ -36,7 +36,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         verdict: The expected verdict.
         reason: The reason for this verdict, in one sentence.
         reference: The broker's documentation, source file or issue that supports the reason.
-        owner: The person who maintains the entry.
+        owner: The person or team responsible for the entry.
         expires: The first day on which a run reports the entry as expired.
         sometimes: The frequency of this verdict, such as ``1 of 3``; in the other runs, the scenario passed. Empty if
             the scenario always has this verdict.

@@ -17,7 +17,7 @@ from assay_adapters.traces.lines import few, safe, time_in
 READ_LIMIT = 5_000
 """The largest number of lines that are read from the end of a log."""
 _RESTARTED_NS = 10 * 10**9
-"""If a container's start is at least this time after its creation, it was started again; in nanoseconds."""
+"""If a container's last start is at least this many nanoseconds after its creation, it was started again."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]

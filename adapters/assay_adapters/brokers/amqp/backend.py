@@ -187,7 +187,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance from the list at this module's top.
+        """Return the instance that a scenario uses by the list at this module's top, or `Unsupported` with the reason.
 
         Raises:
             BackendError: The instance cannot be started.

@@ -25,7 +25,7 @@ class Licence(Struct, frozen=True):
     Args:
         variable: The environment variable with which the user accepts it.
         setting: The environment variable of the container that states the acceptance.
-        value: The value of both.
+        value: The value of both variables.
     """
 
     variable: str

@@ -79,7 +79,7 @@ class BrokerJAdministrator(Administrator):
         return self._rest.change("POST", _queue(queue, "deleteMessages"), named)
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue; Broker-J's own count includes those whose delay is not over."""
+        """Return the number of messages on a queue, without those whose delay is not over (Broker-J counts them)."""
         shown = self._shown(queue)
         return shown if isinstance(shown, Refused) else Ok(len(shown.value))
 

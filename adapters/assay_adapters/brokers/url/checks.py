@@ -43,7 +43,7 @@ def mistakes(reading: Reading, file: Path) -> tuple[Mistake, ...]:
 
 
 def absences(reading: Reading, file: Path) -> tuple[Mistake, ...]:
-    """Return the environment variables, programs and files that the file names and this machine lacks."""
+    """Return a mistake for each environment variable, program and file that the file names and this machine lacks."""
     return _located(reading, (_variables, _programs, _files), file)
 
 

@@ -1,4 +1,4 @@
-"""Reading of a file that describes a broker, and all mistakes in the file's form, each with its line and a remedy."""
+"""Reads a file that describes a broker, and finds all mistakes in its form, each with its line and a remedy."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class _Converter:
 
 
 def _strangers(kind: object, value: object) -> dict[str, str]:
-    """Return the words of a list or keys of a table that are unknown to the enumeration in `kind`, with error texts."""
+    """Return the words of a list, or the keys of a table, that the enumeration in `kind` lacks, each with an error."""
     names = next((one for one in _members(kind) if isinstance(one, type) and issubclass(one, StrEnum)), None)
     if names is None or not isinstance(value, list | dict):
         return {}

@@ -33,8 +33,8 @@ def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ..
     """Read and check a file that describes a broker.
 
     Returns:
-        The content; its mistakes; and the variables, programs and files that the file names and this machine lacks
-        (none if the file has mistakes).
+        The content; the mistakes in it; and a mistake for each variable, program and file that the file names and this
+        machine lacks (none if the content has mistakes).
 
     Raises:
         DescriptionError: The file cannot be read.
