@@ -1,8 +1,8 @@
 """Filters between the SDK's engine and its driver, by which a defect of the client changes commands and events.
 
-Each connection has a filter of its own.  If a filter drops a command, the engine gets the answer `Done`, because it
-waits for an answer to every token.  A command that the filter itself sends has a negative token, and the engine never
-sees the answer.
+Each connection has a filter of its own.  If a filter drops a command, the engine gets the answer `Done`, because the
+engine waits for an answer to every command.  An answer names its command's token.  A command that the filter itself
+sends has a negative token, and the engine never sees the answer.
 """
 
 from __future__ import annotations

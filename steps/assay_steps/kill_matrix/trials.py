@@ -176,7 +176,8 @@ def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int,
     Args:
         pool: The processes that run the trials.
         trials: The trials, by the name of their defect or variant.
-        told: Called after each trial with this name, the number of trials that are done, and the number of all trials.
+        told: Called after each trial with the name of its defect or variant, the number of trials that are done, and
+            the number of all trials.
 
     Raises:
         TrialError: A trial did not run to its end.

@@ -103,7 +103,7 @@ class Case(Struct, frozen=True):
 
     @property
     def alone(self) -> Case:
-        """The case with a broker of its own if it shares kills or restarts with other scenarios; else the same case."""
+        """This case; if it shares kills or restarts with other scenarios, a copy that has a broker of its own."""
         return self.with_own_broker if self.needs.shared_fault in {Capability.KILL, Capability.RESTART} else self
 
     @property
@@ -115,7 +115,8 @@ class Case(Struct, frozen=True):
     def can_count(self, ours: Collection[str]) -> bool:
         """Return whether the scenario can count for its rule.
 
-        A scenario of role ``kit`` counts only if the kit made the parts that it judges, or if it is a user's scenario.
+        It can, unless it is one of the kit's own scenarios with the role ``kit`` and judges a part that the kit has not
+        made.
 
         Args:
             ours: The parts of the pair that the kit made, ``client`` or ``broker`` or both.
@@ -235,7 +236,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """Report tags that look like mistyped tags of the kit, and scenarios with several roles, one sentence each."""
+    """Return a sentence for each tag that looks like a mistyped kit tag, and one if the scenario has several roles."""
     told = f"scenario {template.name!r} is tagged"
     roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
     if len(roles) > 1:
@@ -253,7 +254,7 @@ def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) 
 
 
 def repeated_rows(items: Iterable[pytest.Item], speaks: Callable[[str], bool]) -> list[str]:
-    """Report rows that occur more than once in Examples, one sentence each: their scenarios would have the same id.
+    """Return a sentence for each row that Examples contain more than once: its scenarios would have the same id.
 
     Args:
         items: The collected tests.

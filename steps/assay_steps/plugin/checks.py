@@ -128,7 +128,7 @@ def _tags(node: Any) -> frozenset[str]:
 
 
 def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
-    """Report each scenario that pytest collected more or less often than its file contains it, one sentence each."""
+    """Return a sentence for each scenario that pytest collected more or less often than its file contains it."""
     return [
         f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
         for path, name in sorted(expected.keys() | collected.keys())
@@ -146,7 +146,7 @@ def _uncollected(written: int, collected: int) -> str:
 
 
 def duplicate_names(features: Iterable[tuple[str, str]]) -> list[str]:
-    """Report each name that several feature files share, because their scenario ids would be equal.
+    """Return a sentence for each name that several feature files share, because their scenario ids would be equal.
 
     Args:
         features: The path of each feature file, and its name in scenario ids.

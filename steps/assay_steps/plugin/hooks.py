@@ -290,7 +290,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Install the deferral of Ctrl-C once for the whole run, because each write of a journal line uses it."""
+        """Prepare the deferral of Ctrl-C once for the whole run, because each write of a journal line defers Ctrl-C."""
         with ctrl_c_deferrable():
             return (yield)
 

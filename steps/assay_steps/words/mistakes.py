@@ -88,7 +88,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def of_tags(
     template: ScenarioTemplate, tags: Iterable[str], catalogue: Catalogue, *, foreign: bool = False
 ) -> Iterator[str]:
-    """Report the mistakes in a scenario's tags, one sentence each.
+    """Return a sentence for each mistake in a scenario's tags.
 
     Args:
         template: The scenario.
@@ -142,7 +142,7 @@ def _folded(tag: str) -> str:
 
 
 def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
-    """Report unknown placeholders of an outline, one sentence each: pytest-bdd would leave them in the step's text."""
+    """Return a sentence for each unknown placeholder of an outline: pytest-bdd would leave it in the step's text."""
     background = len(template.all_background_steps)
     used = {name for step in template.steps[background:] for name in PLACEHOLDER.findall(step.name)}
     told = f"scenario {template.name!r}"
@@ -167,10 +167,10 @@ _BEGUN = re.compile(r'\ban empty queue\b(?! ")|\ba queue with\b')
 
 
 def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
-    """Report steps with ``the queue`` or ``the topic`` in a scenario that names its queues or topics.
+    """Return a sentence if a scenario that names its queues also has ``the queue`` in a step; likewise for topics.
 
     ``the queue`` and ``queue "orders"`` are two queues, so a scenario could pass because its receiver watches the
-    wrong queue.  A scenario with ``Given an empty queue`` may use both.
+    wrong queue.  A scenario with ``an empty queue`` or ``a queue with ...`` in a step may use both.
     """
     texts = [step.name for step in template.steps]
     bare = {text: _QUOTED.sub('""', text) for text in texts}

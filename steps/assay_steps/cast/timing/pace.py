@@ -4,7 +4,7 @@ No document says how fast a broker answers.  The kit sends a few messages before
 and deliveries on the backend's clock.  The shortest time counts: a starting broker or a busy machine delays only some
 answers, but a slow pair delays all of them.
 
-| longer of the shortest answer and the shortest delivery | pace |
+| the shortest answer or the shortest delivery, whichever is longer | pace |
 |---|---|
 | below 0.1 s | 1: as written |
 | from 0.1 s, below 0.2 s | 2 |

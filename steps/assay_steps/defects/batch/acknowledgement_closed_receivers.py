@@ -20,8 +20,7 @@ class _OfClosedReceivers:
     The filter at the port notes the close; the filter on the wire alters the outcomes.
 
     Args:
-        instead: The changed outcomes: the outcome that the broker gets, by the outcome that the client gives; other
-            outcomes do not change.
+        instead: For each outcome of the client that changes, the outcome that the broker gets in its place.
     """
 
     def __init__(self, instead: Mapping[Outcome, Outcome]) -> None:

@@ -55,9 +55,9 @@ class _Line(Struct, frozen=True):
 
 
 def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
-    """Report the lines of descriptions that look like steps or like the beginning of a part, such as ``Scenaro: ...``.
+    """Return errors for lines of descriptions that look like steps or like headings of scenarios (``Scenaro: ...``).
 
-    Gherkin reads such a line as text of a description, so pytest would not run it.  Each report is one sentence, with
+    Gherkin reads these lines as text of a description, so pytest would not run them.  Each error is one sentence, with
     the file and the line's number.
 
     Args:
@@ -75,10 +75,11 @@ def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
 
 
 def lost_parts(text: str, place: str) -> Iterator[str]:
-    """Report the steps in the description of a feature or a rule, one sentence for each description, with its line.
+    """Return an error for each description of a feature or a rule that contains steps.
 
     Gherkin reads every line before the first part that it recognises as the description.  So a scenario or a background
-    with a mistyped keyword there would be lost with all its steps.
+    with a mistyped keyword there would be lost with all its steps.  Each error is one sentence, with the file and the
+    number of the line to correct.
 
     Args:
         text: The text of a feature file with a feature, in which Gherkin finds no mistake.
@@ -101,7 +102,7 @@ def lost_parts(text: str, place: str) -> Iterator[str]:
 
 
 def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) -> Iterator[str]:
-    """Report each step of the kit's vocabulary with a table or a text under it, one sentence each.
+    """Return a sentence for each step of the kit's vocabulary that has a table or a text under it.
 
     No step of the vocabulary takes a table or a text.
 
