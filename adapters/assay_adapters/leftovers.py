@@ -72,8 +72,8 @@ def remove_leftovers() -> Leftovers:
 def remove_before_a_run() -> Leftovers:
     """Remove leftovers before a run; ask Docker only if an ended run has left a folder, because Docker answers slowly.
 
-    An owner of containers has a temporary folder as long as any of its containers exists, so the check finds each owner
-    that has left containers.
+    A process that owns containers has a temporary folder as long as any of them exists. So the check finds each ended
+    process that has left containers.
     """
     return remove_leftovers() if any(folder.owner.has_ended for folder in owned_folders()) else Leftovers()
 

@@ -19,7 +19,8 @@ def folder_holds(port: int, folders: tuple[str, ...], octets: bytes) -> Outcome[
         octets: The octets, as a file would contain them.
 
     Returns:
-        Whether the folder contains the octets; a refusal if no container has the port, or the container no such folder.
+        Whether the folder contains the octets; a refusal if no container has the port, or if the container does not
+        have the folder.
     """
     import docker.errors
 

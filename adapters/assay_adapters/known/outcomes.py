@@ -91,7 +91,7 @@ class KnownOutcomes(Struct, frozen=True):
     entries: tuple[KnownOutcome, ...] = ()
 
     def find(self, scenario: str, verdict: Verdict) -> KnownOutcome | None:
-        """Return the entry that expects this verdict of this scenario; None if no entry does."""
+        """Return the first entry for this scenario with exactly this verdict; None if there is none."""
         return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
 
     def need_own_broker(self, scenario: str) -> bool:

@@ -162,7 +162,7 @@ class Whose(Enum):
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's. The scenario is in error."""
     SHARED = auto()
-    """The kit has started the broker again. Any scenario that used it may be the cause, so the kit repeats each."""
+    """The kit has started the broker again. Any scenario that used it may be the cause, so the kit repeats them."""
     SCENARIO = auto()
     """Only this scenario used the broker. The scenario is inconclusive, unless it fails."""
 

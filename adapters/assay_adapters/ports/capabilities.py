@@ -26,7 +26,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         own_instance: Whether the scenario needs an instance of its own; True with any fault. Scenarios with the same
             `shared_fault` may still share one instance.
         shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
-            if the scenario needs no such fault, if its steps do not permit to share the fault, or if it needs an
+            if the scenario needs none of these faults, if its steps do not allow a shared fault, or if it needs an
             instance of its own for another reason.
     """
 

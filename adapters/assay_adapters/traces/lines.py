@@ -14,7 +14,7 @@ LONGEST = 500
 """The largest number of characters of a line."""
 _HIDDEN = "***"
 _LEAST = 4
-"""A given password with fewer characters than this is not hidden, because it also occurs within other words."""
+"""The kit does not hide a password with fewer characters than this, because it may also occur within other words."""
 _SECRETS = re.compile(
     r"""
     ( (?: passwo?r?d | passcode | passphrase | pwd | secret | credentials? | token | api[_-]?key ) [\w.-]{0,40}

@@ -12,10 +12,10 @@ the broker                                 the result for the scenario        wh
 =========================================  =================================  ====================================
 answers, and the count is as it was at     none                               nothing
 the scenario's begin
-answers, and the count has grown           silence                            nothing
-does not answer, and the count has grown,  silence                            nothing: another process has started
+answers, and the count has grown           a `Silence`                        nothing
+does not answer, and the count has grown,  a `Silence`                        nothing: another process has started
 if only during the wait for the lock                                          the broker again
-does not answer, and the count is as it    silence                            adds 1 to the count, kills the broker
+does not answer, and the count is as it    a `Silence`                        adds 1 to the count, kills the broker
 was at the scenario's begin                                                   unless it has ended, starts it again,
                                                                               and adds 1 to the count
 =========================================  =================================  ====================================

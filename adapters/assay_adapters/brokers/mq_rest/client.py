@@ -2,7 +2,7 @@
 
 Some parameters are extensions of the reference broker, and other products refuse them as unknown:
 
-- ``detail``, for messages with all details in a list or in the answer to a get;
+- ``detail``, to get all details of messages, in a list or in the answer to a get;
 - ``onUse``, to display a queue that does not exist yet, with the attributes that it would get on its first use.
 """
 

@@ -23,7 +23,7 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
     Capability.SUBSCRIPTION_LOOK: frozenset({Operation.SUBSCRIPTIONS, Operation.BROWSE}),
     Capability.AUTHORITY: frozenset({Operation.AUTHORISE}),
 }
-"""For each capability, the operations that the administration program must offer so that the pair has it."""
+"""For each capability, the operations that an administration program must offer to give the pair the capability."""
 
 ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
 """Capabilities that a file must not declare: the kit itself gives them, or derives them from the file's tables."""

@@ -108,8 +108,8 @@ class ServerProcess:
         Raises:
             NoReturnError: The server had been ready after its last start, and at this start on the same files an
                 exception in its code ended it.
-            BackendError: The server ended before it was ready in any other way, such as at its first start or by a
-                signal, or it took too long.
+            BackendError: The server took too long, or ended for another reason before it was ready, such as a signal or
+                an exception at its first start.
         """
         self._asked |= changed or {}
         again = self._ready is not None
