@@ -119,7 +119,7 @@ class Recorder:
         raise LookupError(f"Session {session!r} has committed nothing.")
 
     def left(self, actor: str) -> events.Call:
-        """Return the last call with which an actor closed or lost its consumer, session or connection.
+        """Return the last call that closed an actor's consumer, session or connection, or dropped its connection.
 
         Raises:
             LookupError: No step has closed the actor's consumer, session or connection, or lost its connection.

@@ -160,7 +160,7 @@ class SessionFilter:
 
 
 class ConnectionFilter:
-    """A connection whose sessions' producers misbehave; a defect can override the other methods, too.
+    """A connection that makes the producers of its sessions misbehave; a defect can override the other methods, too.
 
     Args:
         behind: The connection without the defect.

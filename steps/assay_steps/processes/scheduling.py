@@ -61,7 +61,7 @@ def groups_of(needs: Mapping[str, Needs], sharing: FaultSharing) -> Groups:
 
 
 def _kind_of(needs: Needs, sharing: FaultSharing) -> tuple[str, int]:
-    """Return the kind of the groups for a scenario and their number; an empty kind if any worker may run it."""
+    """Return the kind of a scenario's group and the number of such groups; an empty kind if any worker may run it."""
     if not needs.own_instance or sharing is FaultSharing.NONE:
         return "", 0
     if sharing is FaultSharing.TOGETHER and not needs.capabilities & FAULT_CAPABILITIES:

@@ -85,7 +85,7 @@ class Names:
         return f"{PREFIX}.{self.token}.{name}"
 
     def identifier(self, name: str) -> str:
-        """Make a client id or subscription name unique on a shared broker; without dots, which some brokers refuse."""
+        """Make a client id or subscription name unique on a shared broker; replace dots, which some brokers refuse."""
         return self.own(name).replace(".", "-")
 
     def key(self, label: str) -> str:
