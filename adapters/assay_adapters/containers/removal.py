@@ -50,7 +50,7 @@ def sweep(*, mine: bool = False) -> tuple[Swept, ...]:
 
 
 def _is_abandoned(label: str) -> bool:
-    """Return whether a label (`OWNER_LABEL`) names a process that has ended since the machine's last boot."""
+    """Return whether a label (`OWNER_LABEL`) names a process that has started since the last boot and has ended."""
     found = Owner.named(label)
     return found is not None and found.has_ended
 

@@ -135,7 +135,7 @@ def _another(entry: KnownOutcome, entries: Iterable[KnownOutcome], verdict: Verd
 
 
 def known_outcomes(backend: str) -> KnownOutcomes:
-    """Return the known outcomes of a backend; none if its entry names no file.
+    """Return the known outcomes of a backend; none if the backend has no file of known outcomes.
 
     Raises:
         KnownOutcomesError: A file of the backend is not valid, or does not exist.

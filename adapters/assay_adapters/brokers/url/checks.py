@@ -88,7 +88,7 @@ def _broker(of: Description, _folder: Path) -> _Found:
 
 
 def _of_url(url: str) -> str:
-    """Return the fault of an AMQP URL and the remedy, as a clause; an empty text for a valid URL."""
+    """Return the mistake in an AMQP URL and the remedy, as a clause; an empty text for a valid URL."""
     form = "write amqp://HOST:PORT, or amqps://HOST:PORT for TLS"
     try:
         parts = urlsplit(url)

@@ -24,7 +24,7 @@ class Mistake(Struct, frozen=True):
 
     Args:
         line: The line in the file, counted from 1.
-        text: One sentence with the fault and the remedy.
+        text: One sentence with the mistake and the remedy.
     """
 
     line: int
@@ -53,7 +53,7 @@ class Reading(Struct, frozen=True):
     Args:
         description: The content; None if a mistake makes the file unusable.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
-        lines: The line number of each table header and each key, by place.
+        lines: The line number of each table header and each key, by its place (`assay_features.places`).
     """
 
     description: Description | None
@@ -101,7 +101,7 @@ class _Converter:
     """A converter of TOML tables to structures, which collects all mistakes.
 
     Args:
-        lines: The line number of each table header and each key, by place.
+        lines: The line number of each table header and each key, by its place (`assay_features.places`).
     """
 
     def __init__(self, lines: Mapping[Place, int]) -> None:
