@@ -1,6 +1,6 @@
 """The command ``assay``: its subcommands, one-sentence errors and exit codes.
 
-It imports only the modules of the called subcommand, which halves the start time of a server in a container.
+The command imports only the modules of the called subcommand; this halves the start time of a server in a container.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PLACES = {
     "receive": "messages.receive",
     "send": "messages.send",
 }
-"""The subcommands whose function is in another module, with this module; the function has the module's name."""
+"""The modules of the subcommands that have no module of their own name; the function has the name of the module."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
@@ -104,7 +104,7 @@ def _group(
 
 
 def users_mistakes() -> tuple[type[Exception], ...]:
-    """Return the exceptions whose text is one sentence for the user.
+    """Return the types of exceptions whose text is one sentence for the user.
 
     Call this only after an error, because it imports many modules.
     """
@@ -126,7 +126,7 @@ def is_missing(problem: Exception) -> bool:
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:
-    """Import the modules of the called subcommand, or of all subcommands if the call names none; return the command.
+    """Build the command with the called subcommand only, or with all if the first argument is no subcommand.
 
     Args:
         arguments: The arguments after the command's name.

@@ -42,7 +42,7 @@ class NothingSelected(UsageProblem):
 
     Args:
         rules: The ids of the selected rules.
-        others: The tests that ran and that the kit does not judge; True for a failed test.
+        others: For each test that ran and that the kit does not judge, whether the test failed.
         own: Whether the command line names the user's own features or modules.
     """
 

@@ -1,4 +1,4 @@
-"""The entry point of the command, which sets the signal handlers before it imports the other modules."""
+"""The entry point of the command: handles signals during the imports of the other modules and after them."""
 
 from __future__ import annotations
 

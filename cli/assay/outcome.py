@@ -59,7 +59,7 @@ def tell(surprises: Sequence[str], terminal: Terminal) -> None:
 
 
 def others_failed(folder: Path) -> list[str]:
-    """Return a sentence about the failed tests that ran with the suite and that the kit does not judge, or nothing.
+    """Return a sentence about failed tests that ran with the suite and that the kit does not judge; empty without any.
 
     Args:
         folder: The run's folder.

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 _OTHER_NAMES = frozenset({62, 64})
-"""OpenSSL's codes for a certificate whose host name or address is not the server's (``X509_V_ERR_*_MISMATCH``)."""
+"""OpenSSL's codes for a certificate that does not name the host or address of the URL (``X509_V_ERR_*_MISMATCH``)."""
 
 
 class ForbiddenError(CannotRunError):
@@ -155,7 +155,7 @@ class RemoteManager:
         """The queue manager's name.
 
         Raises:
-            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
+            CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
             UsageProblem: The server has several queue managers.
         """
         if self._name is None:
@@ -170,7 +170,7 @@ class RemoteManager:
         """Execute an MQSC command on the queue manager.
 
         Raises:
-            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
+            CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
             UsageProblem: The server has several queue managers, and none was named.
         """
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
@@ -187,8 +187,9 @@ class RemoteManager:
             Whether the staging queue held a copy.
 
         Raises:
-            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
+            CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
             ForbiddenError: The user is no administrator.
+            UsageProblem: The server has several queue managers, and none was named.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
         wanted = native_id(handle).hex()

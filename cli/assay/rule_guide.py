@@ -113,7 +113,7 @@ def _scenarios() -> tuple[TaggedScenario, ...]:
 
 @cache
 def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
-    """List the functions, classes and modules of the enforcing packages that name rules, with these rules."""
+    """Return each function, class and module of the enforcing packages that names rules, with the rules' ids."""
     return tuple(
         (code, named)
         for package in ENFORCING
@@ -181,7 +181,7 @@ def _invariants() -> dict[str, Examined]:
 
 @cache
 def _sources(package: str) -> tuple[tuple[str, str], ...]:
-    """Read the installed modules of a package: the file names, relative to the top package's parent, and the texts."""
+    """Return the path and the text of each module of a package; paths begin with the name of the top package."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return ()

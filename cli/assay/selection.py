@@ -17,7 +17,7 @@ from assay_steps.plugin.suite import SuiteOptions
 ALL = "all"
 """The word for every installed backend that needs no file."""
 _NO_FOLDER = re.compile(r"[^A-Za-z0-9.+_-]+")
-"""The characters of a backend's name that its folder's name replaces by a hyphen, such as ``:`` and ``/``."""
+"""Matches characters of a backend's name, such as ``:`` and ``/``, that become a hyphen in the folder's name."""
 
 
 class Chosen(Struct, frozen=True):

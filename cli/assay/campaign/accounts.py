@@ -2,7 +2,7 @@
 
 Each queue and each subscription holds its own copy of a message.  The *fate* of a send is
 
-- *confirmed*: the client got the answer, or its unit of work was committed;
+- *confirmed*: the broker confirmed the send or, in a unit of work, the commit;
 - *void*: the broker refused the send, or its unit of work was rolled back or was lost without a commit;
 - *in doubt*: the broker was killed before the answer.
 
@@ -147,9 +147,10 @@ class Accounts:
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """Return the share (0 to 1) of the time between a send's answer and the due time in which a receiver waited.
+        """Return for how much of a message's delay a receiver waited, as a share from 0 to 1.
 
-        The share is 0 if the send has no answer, or if the delay was over before the answer.
+        The delay counts from the send's answer. The share is 0 if the send has no answer, or if the delay was over
+        before the answer.
         """
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:

@@ -40,7 +40,7 @@ The same arguments give the same connection.
 
 
 def subscription(number: int, name: str) -> Origin:
-    """Describe a durable subscription of a round, for a consumer."""
+    """Return one of the two durable subscriptions of a round, as the origin of a consumer."""
     return Origin(address=place(Family.TOPIC, number), durability=Durability.DURABLE, name=name)
 
 
@@ -189,7 +189,7 @@ class Acts:
     # the end ----------------------------------------------------------------------------------------------------------
 
     def drain(self, family: Family, address: Address, timeout_ms: int) -> bool:
-        """Receive a message that is left on a queue; return False if none came within ``timeout_ms`` milliseconds.
+        """Receive and acknowledge a message that is left on a queue; return False if none came in ``timeout_ms`` ms.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.
@@ -199,7 +199,7 @@ class Acts:
         )
 
     def drain_subscription(self, name: str, timeout_ms: int) -> bool:
-        """Receive a message that is left for a subscription; return False if none came in ``timeout_ms`` milliseconds.
+        """Receive and acknowledge a message of a subscription; return False if none came in ``timeout_ms`` ms.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

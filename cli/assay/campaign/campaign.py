@@ -50,7 +50,7 @@ PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
 """The phases for planned kills during a commit.  After such a kill, the disk may hold a part of the unit of work."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""The smallest and the largest number of times that the broker reaches a phase before a planned kill in it."""
+"""A planned kill happens when the broker reaches the chosen phase for the n-th time; n lies between these numbers."""
 SPAN_S = (0.0, 0.3)
 """The smallest and the largest number of seconds from the end of `UP_S` to a random kill."""
 COMMITS_PERCENT = 40

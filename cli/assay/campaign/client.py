@@ -47,7 +47,7 @@ class Role(StrEnum):
     WATCHER = "watcher"
     """Waits for delayed messages."""
     SUBSCRIBER = "subscriber"
-    """Creates the durable subscriptions and receives their messages."""
+    """Creates both durable subscriptions, and receives the messages of `active`."""
 
 
 class ClientOrder(Struct, frozen=True, kw_only=True):
@@ -107,8 +107,8 @@ def play(order: ClientOrder, control: Connection) -> None:
 
     Args:
         order: The client's configuration.
-        control: The connection to the campaign. The campaign sends commands, and the client answers each with `DONE`:
-            `Play` when the load begins, the other commands after their execution.
+        control: The connection to the campaign. The campaign sends commands, and the client answers each but `END` with
+            `DONE`: `Play` when the load begins, the other commands after their execution.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and ends its clients

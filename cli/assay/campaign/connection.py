@@ -1,4 +1,4 @@
-"""A client's connection with one session; the client opens it again after a fault.
+"""A client's connection with one session; the first call after a fault opens a new connection.
 
 The clients of `assay crash` and of `assay soak` use it.
 """

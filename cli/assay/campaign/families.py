@@ -33,7 +33,7 @@ class Trial(Struct, frozen=True, kw_only=True):
         title: The scenario's name.
         rules: The ids of the rules that it tests.
         strength: must or may.
-        judged: The judged part of the pair.
+        judged: The judged part of the pair, or ``client+broker``.
     """
 
     title: str

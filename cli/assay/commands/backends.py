@@ -1,4 +1,4 @@
-"""``assay backends``: lists the backends, and says why some cannot run here; shows the capabilities of named ones."""
+"""``assay backends``: lists the backends, and why some cannot run here, or shows the capabilities of named backends."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def report_on(name: str) -> BackendReport:
     """Report on a backend without starting it.
 
     Raises:
-        LookupError: No installed backend has the name, or the file in the name cannot be used.
+        LookupError: No installed backend has the name.
     """
     try:
         backend = open_backend(name)

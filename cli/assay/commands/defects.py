@@ -1,4 +1,4 @@
-"""``assay defects``: proves with planted defects that the scenarios of every rule can fail."""
+"""``assay defects``: switches on defects, to prove that the scenarios of every rule can fail."""
 
 from __future__ import annotations
 

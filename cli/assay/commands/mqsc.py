@@ -108,7 +108,7 @@ def _nobody(change: Change) -> Refused:
 
 
 def _placed(text: str, column: int, command: SourceCommand) -> str:
-    """Return an answer with the positions of errors counted in the script instead of the single command."""
+    """Return an answer in which the positions of errors are those in the script, not in the single command."""
     if not column:
         return text
     at = command.position(column - 1)

@@ -71,7 +71,7 @@ def report(
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return a run's folder, or the folders of several runs inside it.
+    """Return the folder itself if it holds a run's journals, otherwise its subfolders that hold a run's journals.
 
     Raises:
         UsageProblem: The folder holds no run.
@@ -92,7 +92,7 @@ def judged(folder: Path) -> RunEvidence:
 
 
 def _began(run: RunEvidence) -> int:
-    """Return the time at which the run began, for the order of the columns; 0 if no journal has this time."""
+    """Return the begin of a run in nanoseconds since the epoch, for the order of the columns; 0 if it is unknown."""
     return run.begin.wall_ns if run.begin else 0
 
 

@@ -208,7 +208,7 @@ def try_all(asked: Sequence[SuiteOptions], out: Path, absent: Sequence[Absence] 
 
     Raises:
         CommandError: No backend could run.
-        KeyboardInterrupt: The user pressed Ctrl-C before any scenario ran.
+        KeyboardInterrupt: The user pressed Ctrl-C before any run had verdicts.
     """
     terminal = Terminal()
     for absence in absent:
@@ -229,7 +229,7 @@ def try_all(asked: Sequence[SuiteOptions], out: Path, absent: Sequence[Absence] 
 
 
 class Runs:
-    """The runs on one backend after the other.
+    """Runs the suite on one backend after the other, and collects the results.
 
     Args:
         absent: The selected backends that cannot be started here.
@@ -323,7 +323,7 @@ class StoppedError(Exception):
     Args:
         why: The reason for the stop.
         concluded: The journals up to the stop with their verdicts; None without verdicts.
-        by_user: Whether the user stopped the command, and not only this run.
+        by_user: True if the user stopped the whole command; False if only this run ended early.
     """
 
     def __init__(self, why: str, concluded: Concluded | None, *, by_user: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""``assay watch``: provisional alarms while a run goes on."""
+"""``assay watch``: raises provisional alarms while a run goes on."""
 
 from __future__ import annotations
 

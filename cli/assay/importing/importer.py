@@ -45,7 +45,7 @@ class Imported(Struct, frozen=True, kw_only=True):
         first_orphans: The first of these receives.
         journals: The number of journals.
         decides: The ids of the rules that the log can decide.
-        untold: For each rule that the log cannot decide or show to be kept, what the log lacks.
+        untold: For each rule that the log cannot decide, or cannot show to be kept, what the log lacks.
         lacks: Everything that the log lacks, each with the rules that need it.
     """
 
@@ -72,7 +72,7 @@ def import_logs(files: Sequence[Path], out: Path, mapping: LogMapping) -> Import
         mapping: The mapping of the logs.
 
     Raises:
-        UsageProblem: A log cannot be read, or none of its lines can be imported.
+        UsageProblem: A log cannot be read, or no line of the logs can be imported.
         FolderError: The folder cannot be written, or holds files that are not a run's.
         JournalError: A journal cannot be written.
         CannotRunError: The rows cannot be stored, for example because the disk is full. Or a log is Parquet, and

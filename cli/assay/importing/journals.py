@@ -104,7 +104,7 @@ def _write_client(header: Header, name: str, client: str, facts: Iterable[Fact])
 
 
 class _Names:
-    """Makes the name of each client's writer: the client's name, changed where needed to be unique and a file name."""
+    """Makes the name of each client's writer: the client's name, changed so that it is unique and a valid file name."""
 
     def __init__(self) -> None:
         self.taken: dict[str, None] = {}
@@ -263,7 +263,7 @@ class _Client:
         self._watch(destination, at, "begin")
 
     def _detach(self, destination: str, at: int) -> None:
-        """End the watch of a destination, and give back the messages that are not settled."""
+        """End the watch of a destination, and forget the unsettled messages, which the broker may deliver again."""
         attachment = self._attachments[destination]
         if attachment.watch:
             self._watch(destination, at, "end")
@@ -296,7 +296,7 @@ class _Client:
         self._write(events.Watch, at, destination, id=watch, actor=self._name, destination=destination, phase=phase)
 
     def _call(self, op: str, at: int, destination: str, args: dict[str, Any] | None = None) -> None:
-        """Write a call, and an answer that accepts the call at the same time."""
+        """Write a call, and with the same time an answer that accepts the call."""
         call = f"{op}-{next(self._calls)}"
         self._write(
             events.Call, at, destination, id=call, actor=self._name, op=op, args=args or {}, destination=destination

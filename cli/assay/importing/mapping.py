@@ -21,7 +21,7 @@ class ColumnName(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of a column in the log.
 
     Args:
-        name: The log's name of the column; a name with dots is that of a value in a nested object.
+        name: The log's name of the column; a name with dots can lead to a value in a nested object.
         unit: The unit of a time or a duration. Without it, a time is text in the form of ISO 8601, and a duration is
             a number of milliseconds.
         values: Assay's word for each word of the log, such as ``{ "2" = "persistent" }``.

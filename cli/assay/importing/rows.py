@@ -31,7 +31,7 @@ class Line(Struct, frozen=True):
     Args:
         number: The number of the line in its file, from 1.
         record: The values; None if the line cannot be read.
-        why: Why the line cannot be read, as a clause; empty for a line that can.
+        why: Why the line cannot be read, as a clause; empty if it can be read.
     """
 
     number: int
@@ -40,7 +40,7 @@ class Line(Struct, frozen=True):
 
 
 class RowError(ValueError):
-    """A record cannot become a row; the text is a clause that names the column."""
+    """A line of a log cannot become a row; the text is a clause with the reason."""
 
 
 class RowReader:

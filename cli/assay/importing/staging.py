@@ -31,7 +31,7 @@ CREATE TABLE got (message TEXT, log TEXT, line INTEGER);
 CREATE TABLE destination (name TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _BATCH = 2_000
-"""The number of rows that wait in memory before they are written together."""
+"""The number of facts that wait in memory before they are written together."""
 BROKER = ""
 """The client's name in facts about faults and commands, which belong to no client."""
 
@@ -113,7 +113,7 @@ class Staging:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait in memory."""
+        """Write the facts that wait in memory."""
         self._db.executemany("INSERT INTO fact VALUES (?, ?, ?, ?, ?)", self._facts)
         self._db.executemany("INSERT OR IGNORE INTO sent VALUES (?)", self._sent)
         self._db.executemany("INSERT INTO got VALUES (?, ?, ?)", self._got)

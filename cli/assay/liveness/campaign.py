@@ -198,7 +198,7 @@ def _connect(relay: Relay, subject: Subject) -> Line:
 
 
 def _again(relay: Relay, subject: Subject) -> Line:
-    """Connect again, and try for some time, because a client may still be ending its first connection."""
+    """Connect again; repeat failed attempts for `_LIMIT_S` seconds, as the client may still end its old connection."""
     end = time.monotonic() + _LIMIT_S
     while True:
         try:

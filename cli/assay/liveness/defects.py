@@ -62,13 +62,13 @@ class _Mute(Faithful):
 
 
 class _Ends(Faithful):
-    """An end that ends the connection too early.
+    """A defect with which one end ends the connection too early.
 
     Args:
-        side: The end.
-        counts: Returns whether the end counts octets of the other end as a sign of life.
-        after_ms: The longest silence that it permits, in milliseconds.
-        phase: The phase in which it ends the connection; None for all.
+        side: The end with the defect.
+        counts: Returns whether this end counts octets of the other end as a sign of life.
+        after_ms: The longest silence of the other end that this end permits, in milliseconds.
+        phase: The phase in which the defect acts; None for all.
         wants: True to end only connections on which the other end has promised heart-beats; False to end only the
             others.
     """
@@ -95,7 +95,7 @@ class _Ends(Faithful):
 
 
 class _Fed(Faithful):
-    """A server that does not notice a silent client, because the relay sends heart-beats in the client's name."""
+    """A defect: the server does not notice a silent client, as the relay sends heart-beats in the client's name."""
 
     def __init__(self, every_ms: float) -> None:
         self._every_ms = every_ms
@@ -108,7 +108,7 @@ class _Fed(Faithful):
 
 
 class _Trusting(Faithful):
-    """A client that does not notice a silent server, because it still gets the server's heart-beats."""
+    """A defect: the client does not notice a silent server, because it still gets the server's heart-beats."""
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         seen, _ = super().passes(line, side, octets)

@@ -11,7 +11,7 @@ from assay.liveness.record import AbsentError, FormError, Record
 from assay.liveness.rules import LivenessRule, Side
 
 TOLERANCE = 1.5
-"""The number of intervals without an octet that breaks a promise.
+"""An end breaks its promise if it sends no octet for more than this number of intervals.
 
 STOMP 1.2 asks a receiver to allow for a margin of error, but gives no number. stomp.py allows one and a half intervals,
 Artemis and stompjs two, so none of them reacts to a shorter gap.
@@ -71,7 +71,7 @@ def _states(side: Side, record: Record) -> _Found:
 
 
 def _interval(side: Side, record: Record) -> int | _Found:
-    """Return the interval that an end has promised, or the verdict if it has promised none."""
+    """Return the interval that an end has promised, in milliseconds; without a known promise, return the verdict."""
     try:
         interval = record.interval_ms(side)
     except (FormError, AbsentError):
@@ -174,7 +174,7 @@ def _notices(side: Side, record: Record) -> _Found:
 
 
 def _words(side: Side, record: Record) -> str:
-    """Return the text of an ERROR that an end sent before it ended the connection."""
+    """Return a clause about the ERROR frame that an end has sent; empty if the end has sent none."""
     sent = b"".join(event.octets for event in record.of(side))
     _, found, error = sent.partition(b"ERROR\n")
     if not found:

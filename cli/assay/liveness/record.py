@@ -81,7 +81,7 @@ class Record(Struct, frozen=True):
         return Promise(0, 0)
 
     def interval_ms(self, side: Side) -> int:
-        """Return the longest time between octets that an end has promised, in milliseconds; 0 for no promise.
+        """Return the interval at which an end has promised to send octets, in milliseconds; 0 for no promise.
 
         Raises:
             FormError: A header has another form than two numbers.

@@ -1,7 +1,7 @@
 """The rules of the profile stomp-liveness.
 
-They rest on the section "Heart-beating" of STOMP 1.2.  The catalogue covers other documents and does not contain them:
-`assay liveness` judges them separately, and no total of `assay run` counts them.
+They rest on the section "Heart-beating" of STOMP 1.2.  The catalogue covers other documents and does not contain these
+rules: `assay liveness` judges them separately, and no total of `assay run` counts them.
 """
 
 from __future__ import annotations

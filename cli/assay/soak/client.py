@@ -32,7 +32,7 @@ from assay_steps.plugin.request import BackendUnavailableError, RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 
 READY, STOP = "ready", "stop"
-"""The client's first message, and the controller's last message: close the connections and the journal, and end."""
+"""The client's first message, and the controller's last message, at which the client closes its journal and ends."""
 END_CALL = signal.SIGUSR1
 """The signal that ends a call to the client under test after the stop; it does nothing if no call waits."""
 REPORT_NS = 400_000_000
@@ -84,7 +84,7 @@ class Report(Struct, frozen=True, kw_only=True):
         refused: The number of messages whose send was refused, or whose unit of work was lost.
         skipped: The number of planned messages that were too late to be sent.
         seen: The number of messages that the client has received, each redelivery included.
-        late_ns: The sum of the delays with which the machine ran the client's process, in nanoseconds.
+        late_ns: The sum of the delays of the client's process on a busy machine, in nanoseconds.
         closed: The slices whose consumers have ended.
         unfinished: The number of consumers that had to end before they were silent.
         is_done: Whether the client has carried out its plan.
@@ -134,7 +134,7 @@ class Surroundings(Struct, frozen=True, kw_only=True, eq=False):
         instance: The broker's instance in this process; the controller has started the broker.
         behaviour: The defect of the client; None for a client without a defect.
         journal: The client's journal.
-        heartbeat: Measures how late the machine lets this process run.
+        heartbeat: Measures the delays of this process on a busy machine.
     """
 
     control: Connection
@@ -183,7 +183,7 @@ class ClientProcess(ABC):
 
     @property
     def late_ns(self) -> int:
-        """The sum of the delays with which the machine ran this process, in nanoseconds."""
+        """The sum of the delays of this process on a busy machine, in nanoseconds."""
         return self._around.heartbeat.late_ns or 0
 
     def reached(self) -> None:

@@ -62,7 +62,7 @@ class Reader(Struct, frozen=True, kw_only=True):
 
     Args:
         ack: The acknowledgement mode of the consumer's session.
-        script: The behaviour of its listener.
+        script: The behaviour of the consumer's listener.
         qos: The quality of service of an MQ Light subscription; None for a JMS client.
     """
 
@@ -89,7 +89,7 @@ class Workload(Struct, frozen=True, kw_only=True):
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers receive messages.
-        readers: The settings of the consumers; processes, slices and the consumers of a process take them in turn.
+        readers: The settings of the consumers: each next process, slice or consumer of a process has the next settings.
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.

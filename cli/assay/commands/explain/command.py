@@ -68,7 +68,7 @@ def explain(
 
 
 def folders_of(run: Path, backend: str | None) -> list[Path]:
-    """Return the folders of runs in an output folder: itself, or its subfolders.
+    """Return the folders that hold a run, from the output folder itself and its direct subfolders.
 
     Args:
         run: The output folder.

@@ -75,7 +75,7 @@ def told_of(page: RulePage, choice: Choice, run: Path) -> Iterator[Text]:
 
 
 def _rule(page: RulePage) -> Iterator[Text]:
-    """Yield the lines about the rule: title, text, and the document's place."""
+    """Yield the lines about the rule: its title, text, sources, reading and judged parts."""
     rule = page.rule
     yield _line((f"{rule.id}  {rule.title}", _BOLD))
     yield _line(f"  {rule.rule}")
@@ -190,7 +190,7 @@ def _known(known: KnownOutcome) -> str:
 
 
 def _broker(view: ScenarioView, *, log: bool) -> Iterator[Text]:
-    """Yield what the journal has about the broker: its past, and the log's lines near the breach, or all lines."""
+    """Yield the lines about the broker: objects, past, and log; without `log`, only the log's lines near the breach."""
     found = view.background
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""``assay import``: journals from the logs of any broker, for `assay judge`.
+"""``assay import``: turns the logs of any broker into journals for `assay judge`.
 
 `command` reads the options, imports the logs (`assay.importing`) and prints the result.
 """

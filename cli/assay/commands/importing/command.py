@@ -31,7 +31,7 @@ def importing(
 
 
 def summary(imported: Imported, out: Path) -> Iterator[str]:
-    """Return the lines that the command prints about an import."""
+    """Yield the lines that the command prints about an import."""
     rows = ", ".join(f"{number} {kind.value}" for kind, number in sorted(imported.rows.items()))
     yield f"{counted(imported.lines, 'line')}, {counted(imported.journals, 'journal')}: {rows}"
     if imported.left_out:

@@ -1,4 +1,4 @@
-"""The command `liveness`, and its call by `assay run --profile stomp-liveness`."""
+"""The command ``assay liveness``; `assay run --profile stomp-liveness` calls it, too."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILE = "liveness.json"
 """The file of the verdicts, in the folder of the evidence."""
 DEFAULT = "reference-server+stomp"
 _CONVENTIONS: Mapping[str, Conventions] = {"rabbitmq+stomp": RABBITMQ}
-"""The conventions that a client must know before the broker has named itself: RabbitMQ's virtual host."""
+"""By backend, what a client must know before the CONNECTED frame names the broker: RabbitMQ's virtual host."""
 _SHORTEST_MS = 100
 _DEFAULT_MS = 1_000
 _STYLES = {

@@ -1,4 +1,4 @@
-"""``assay soak``: load and faults on a broker for a chosen time.
+"""``assay soak``: puts load and faults on a broker for a chosen time.
 
 `command` reads the options, runs the soak (`assay.soak`) and prints its result.
 """

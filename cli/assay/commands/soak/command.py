@@ -1,4 +1,4 @@
-"""``assay soak``: seeded load and faults on a broker for a chosen time; `assay judge` judges the journals."""
+"""``assay soak``: puts seeded load and faults on a broker for a chosen time; `assay judge` judges the journals."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def by_workload(plan: Plan, ending: Ending) -> Sequence[str]:
 
 
 def told(ending: Ending, out: Path, unclosed: str = "") -> Sequence[str]:
-    """Return the lines at the end of a soak.
+    """Return the lines that the command prints at the end of a soak.
 
     Args:
         ending: The end of the soak.
