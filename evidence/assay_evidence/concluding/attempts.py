@@ -7,8 +7,8 @@ on the scenario comes from this table, applied to the first attempt and then, if
 verdict of the attempt                                        the scenario's verdict
 ============================================================  ===============================================
 inconclusive, and a delay of the harness or a slow pair left  the verdict of the next attempt; without a next
-the deciding finding open, or all delays of the harness       attempt, the verdict of this attempt
-exceed `HELD_UP_NS`
+the deciding finding open, or the harness was late by more    attempt, the verdict of this attempt
+than `HELD_UP_NS` in all
 inconclusive or not-demonstrated, and a period of the         as above
 scenario was too short for the pair (`slow_pairs`)
 inconclusive or not-demonstrated, and the broker needed more  as above

@@ -62,7 +62,7 @@ def _ends(story: Story, ack: str) -> dict[tuple[str, str], list[tuple[Call, Retu
 
 
 def endings(story: Story, ack: str, margin_ns: int) -> Iterator[Ending]:
-    """Return an `Ending` for each reception in a batch that BT-11, BT-12 or BT-13 examine.
+    """Yield an `Ending` for each reception in a batch that BT-11, BT-12 or BT-13 examine.
 
     Args:
         story: The scenario.

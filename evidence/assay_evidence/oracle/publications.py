@@ -14,7 +14,7 @@ RETAIN = "JMS_IBM_Retain"
 
 
 def publications(story: Story) -> Iterator[Send]:
-    """Return the publications of one scenario that an invariant about later subscribers can examine."""
+    """Yield the publications of one scenario that an invariant about later subscribers can examine."""
     for send in story.lasting("topic://"):
         retained = send.answer is not None and send.answer.msg is not None and RETAIN in send.answer.msg.fields
         if send.delay_ns == 0 and not retained and _has_arrived(story, send):

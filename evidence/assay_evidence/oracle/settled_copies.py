@@ -123,7 +123,7 @@ class SettledCopy(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The copy's name as a subject: the message's key, on a topic with the consumer."""
+        """The copy's name as a subject: the message's key and, on a topic, the consumer."""
         return f"{self.send.key}>{self.holder}" if self.holder else self.send.key
 
     def finals(self, rule: str, margin: int) -> list[Final]:
@@ -141,13 +141,16 @@ class SettledCopy(Struct, frozen=True):
         return found
 
     def _dropped(self, event: Seen, margin: int) -> bool:
-        """Return whether the broker must have dropped its copy, because the consumer receives at most once."""
+        """Return whether the broker must have dropped the copy after a reception: the consumer receives at most once.
+
+        False if a kill or restart of the broker overlaps the time from the reception to `margin` nanoseconds later.
+        """
         got = self.send.since(event)
         lost = self.facts.overlapped(self.facts.fatal, self.send, got, got + margin)
         return self.facts.receives_once(event.actor) and not lost
 
     def _acceptances(self, margin: int) -> Iterator[Final]:
-        """Return the acceptances that the broker must have received."""
+        """Yield the acceptances that the broker must have received."""
         for settle in self.facts.accepted.get(self.send.key, ()):
             at = self.facts.commit(settle)
             until = self.send.since(at) + margin if at else 0
@@ -161,11 +164,12 @@ class SettledCopy(Struct, frozen=True):
                 yield Final(at, settle.actor)
 
     def later(self, final: Final, *, after_loss: bool) -> Iterator[Seen]:
-        """Return the receptions that are not certainly before the final moment.
+        """Yield the receptions that are not certainly before the final moment.
 
         Args:
             final: The final moment.
-            after_loss: Whether only receptions count before which a fault, or a drop of the actor's connection, began.
+            after_loss: True to count only receptions after a fault, or a drop of the actor's connection, that began
+                after the final moment.
         """
         for event in self.seen:
             if event.writer == final.at.writer and event.seq <= final.at.seq:
@@ -181,7 +185,8 @@ class SettledCopy(Struct, frozen=True):
             story: The scenario.
             final: The final moment.
             quiet_ns: The shortest wait without a message that suffices, in nanoseconds.
-            after_loss: Whether only watches count before which a fault, or a drop of the actor's connection, began.
+            after_loss: True to count only watches after a fault, or a drop of the actor's connection, that began after
+                the final moment.
         """
         return any(
             moments.precedes(final.at, span.begin)
@@ -203,7 +208,7 @@ class SettledCopy(Struct, frozen=True):
 
 
 def settled_copies(story: Story, rule: str, settled_ns: int) -> Iterator[SettledCopy]:
-    """Return the received copies of messages that clients sent only once; for QS-03, only of at-most-once senders.
+    """Yield the received copies of messages that clients sent only once; for QS-03, only of at-most-once senders.
 
     Args:
         story: The events of the scenario.

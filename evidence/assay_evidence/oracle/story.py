@@ -82,7 +82,7 @@ class Story:
         ]
 
     def lasting(self, scheme: str) -> Iterator[Send]:
-        """Return the confirmed sends to queues or topics, of messages that never expire and were sent only once.
+        """Yield the confirmed sends to queues or topics, each of a message that never expires and was sent only once.
 
         Args:
             scheme: The kind of destination: ``queue://`` or ``topic://``.
@@ -217,7 +217,7 @@ class Story:
 
     @cached_property
     def consumers(self) -> dict[str, Consumer]:
-        """All actors that made a call, by name."""
+        """The properties as a consumer of each actor that made a call, by the actor's name."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
         for actor in known:
             made = [call for call, _ in self.accepted("consumer") if call.actor == actor]

@@ -128,7 +128,7 @@ def _untried(say: Saying, claim: Claim, history: History) -> Finding | None:
 
 
 def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
-    """Return each delivery of a message that began unsettled, if the claim applies to the delivery."""
+    """Yield each delivery of a message that began unsettled, if the claim applies to the delivery."""
     actors = actors_of(claim)
     direction = "out" if actors is None else "in"
     frames = [frame for frame in history.frames[key] if actors is None or frame.actor in actors]
@@ -187,7 +187,7 @@ def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
 
 
 def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
-    """Return the flaws in the deliveries of one message."""
+    """Yield the flaws in the deliveries of one message."""
     any_time = not claim.bounds.get("acknowledged", 1) or not claim.bounds.get("accepted", 1)
     by_hand = actors_of(claim) is not None and not any_time
     never = claim.bounds.get("times") == 0
@@ -231,7 +231,7 @@ def _flaw(one: Delivery, acknowledgement: Event | None, *, settled: bool) -> _Fl
 
 
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
-    """Return a flaw for each frame with which a receiver accepted or settled a delivery too early.
+    """Yield a flaw for each frame with which a receiver accepted or settled a delivery too early.
 
     A frame that gives the message back is no flaw.
     """
