@@ -80,7 +80,7 @@ class PlaceError(PipelineError):
     """A URI names no place that can be used.
 
     Args:
-        place: The URI, without what may be a secret.
+        place: The URI, without the parts that may be secret.
         why: The problem of the URI, as a clause.
     """
 

@@ -54,7 +54,7 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Add the rows that only `other` examines; they too get their subject and figure from this invariant."""
+        """Return this part plus the rows that only `other` examines; this part gives their subjects and figures."""
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 

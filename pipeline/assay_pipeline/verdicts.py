@@ -1,4 +1,4 @@
-"""The verdicts from subjects: for each run, the verdict of each rule with an invariant.
+"""Computes verdicts from subjects: for each run, the verdict on each rule with an invariant.
 
 - In each scenario with subjects, a broken subject is a fail, an undecided subject is inconclusive, and a kept subject
   is a pass.  As in the suite, a scenario of the rule that could not run, or whose steps were not all done, also counts.
@@ -46,7 +46,7 @@ class RunOf(Struct, frozen=True, order=True):
         folder: The folder.
         run: The run's id.
         backend: The backend's name.
-        client: The name and version of the client.
+        client: The name, version and face of the client.
         ours: The parts of the pair that belong to the kit (`Begin.ours`).
         decides: For an imported log, the ids of the rules that it can decide; None for a run (`Begin.decides`).
         untold: For an imported log, pairs of a rule's id and the sentence about what the log lacks (`Begin.untold`).

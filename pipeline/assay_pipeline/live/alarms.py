@@ -137,7 +137,7 @@ def _start(
 def _until_silence(
     query: StreamingQuery, raised: SimpleQueue[Alarm], folder: Path, idle_s: float, stop: threading.Event
 ) -> Iterator[Alarm]:
-    """Wait for alarms until the journals have stopped growing.
+    """Yield alarms until `stop` is set, or until no journal has grown for `idle_s` seconds.
 
     Raises:
         SparkFailedError: The query failed.

@@ -46,7 +46,7 @@ class ScenarioProcessor(StatefulProcessor):
         return iter(())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
-        """Examine the scenario; remove its lines if it has ended and nothing is suspected."""
+        """Yield new alarms; remove the scenario's lines if it has ended and nothing is left to find."""
         del key, expiredTimerInfo
         lines = [line for (line,) in self._lines.get()]
         before = self._state()

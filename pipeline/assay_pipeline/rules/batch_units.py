@@ -237,9 +237,11 @@ def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
 
 
 def _last(leaves: str) -> Column:
-    """Return the moment at which a consumer left last, from an array of its actor's calls.
+    """Return the moment of the last call that ended a row's consumer.
 
-    Calls that end another consumer are ignored.
+    Args:
+        leaves: The column with an array: the calls with which the consumer's actor left. Calls that end only a consumer
+            of another destination than the row's are ignored.
     """
     own = F.filter(leaves, lambda one: one["of"].isNull() | (one["of"] == F.col("destination")))
     ended = F.transform(own, lambda one: F.struct(one["seq"].alias("seq"), one["at"].alias("at")))
@@ -312,7 +314,7 @@ def _hidden_in(story: Story, holders: Holders, ending: Ending) -> bool:
 
 
 def _silences(story: Story, holders: Holders, ending: Ending) -> Iterator[tuple[Event, int]]:
-    """Return the begin of each later watch of the same queue or subscription, with the length of its silence.
+    """Yield the begin of each later watch of the same queue or subscription, with the watch's silence in nanoseconds.
 
     Watches that overlap a fault that ends connections are left out.
     """

@@ -164,7 +164,7 @@ def _idle(received: DataFrame, history: History) -> DataFrame:
 
 
 def _on_queues(story: Story) -> Iterator[Send]:
-    """Return the delayed messages on queues."""
+    """Yield the sends of delayed messages to queues; messages that were sent more than once are left out."""
     for send in story.sends:
         if send.destination.startswith("queue://") and send.delay_ns > 0 and send.times == 1:
             yield send

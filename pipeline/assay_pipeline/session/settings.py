@@ -7,7 +7,7 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 LARGE_OCTETS = 256 * 1024 * 1024
-"""For journals of at least this many bytes, Spark compiles its plans; otherwise, interpreted plans are faster.
+"""Spark compiles its plans for journals of at least this many bytes; for smaller ones, interpreted plans are faster.
 
 With the journals of the build's main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
 """

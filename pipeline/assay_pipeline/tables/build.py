@@ -323,8 +323,8 @@ def _endings(calls: DataFrame) -> DataFrame:
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
     """Make a table of batches with the number of their messages; a callback without a message is an empty batch.
 
-    A batch's number may recur after a new listener or on a new link.  So a batch is identified by its link and by the
-    number of callbacks that ended before it on this link.
+    A batch's number may recur after a new listener or on a new link.  So three things identify a batch: its number,
+    its link, and the number of callbacks that ended before it on this link.
     """
     settings = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")

@@ -42,7 +42,8 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     - ``session``: the name of the consumer's session
     - ``qos``: the quality of service
     - ``ttl_ms``: the subscription's time to live
-    - ``ack``: the acknowledgement mode that the call names, or else of the actor's last session; null if unknown
+    - ``ack``: the acknowledgement mode that the call names, or else the mode of the actor's last session; null if
+      unknown
     - ``careless``: the consumer has the quality of service at most once, or its client confirms messages before the
       application has them
     - ``chosen``: the consumer selects messages
