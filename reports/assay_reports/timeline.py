@@ -237,7 +237,17 @@ class _Room:
         self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
 
     def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
-        """Reserve the pixels around a position if they are free; return the tier with room, empty if none has room."""
+        """Reserve free space around a position, in the wide drawing and if possible also in the narrow one.
+
+        Args:
+            x: The position along the time, in per cent of the drawing's width.
+            before_px: The space before the position, in pixels.
+            after_px: The space after the position, in pixels.
+            at_least: ``all`` to reserve nothing unless both drawings have the space.
+
+        Returns:
+            The tier: the drawings with reserved space; empty if nothing was reserved.
+        """
         wide = self._is_free(WIDE_PX, x, before_px, after_px)
         narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
         tier: Tier = "all" if narrow else "wide" if wide else ""

@@ -210,6 +210,6 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
 
 
 def _reason(verdict: RuleVerdict) -> tuple[str, str]:
-    """Return a reason and a scenario's name, from the first scenario that has the rule's verdict and a reason."""
+    """Return reason and name of the first scenario with the rule's verdict and a reason; otherwise two empty texts."""
     told = (one for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason)
     return next(((one.reason, title_of(one)) for one in told), ("", ""))

@@ -64,7 +64,8 @@ class Pair(Struct, frozen=True, kw_only=True):
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
         """Return the known outcome of a scenario; None if the scenario has none.
 
-        If several entries cover the scenario, the first that expects the scenario's verdict counts, or else the first.
+        If several entries cover the scenario, the first one that expects the scenario's verdict counts. If none expects
+        this verdict, the first entry counts.
         """
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))

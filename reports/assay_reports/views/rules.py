@@ -101,7 +101,7 @@ class RulePage(Struct, frozen=True, kw_only=True):
     Args:
         linked: Whether a source of the rule has a public address.
         kills_known: Whether a run has a kill matrix.
-        across: The traits, each with the scenarios that test the rule under it.
+        across: The traits, each with the number of scenarios that test the rule under it, or the reason why none does.
         before: The previous rule of the catalogue; None for the first.
         after: The next rule of the catalogue; None for the last.
     """
@@ -193,7 +193,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
 
 
 def _grounds(found: RuleVerdict) -> Iterator[str]:
-    """Return the grounds of a rule's verdict, one sentence each; empty for a verdicts file of schema 1."""
+    """Yield the grounds of a rule's verdict, one sentence each; empty for a verdicts file of schema 1."""
     if not found.asked:
         return
     if found.verdict is Verdict.UNSUPPORTED:
@@ -221,7 +221,7 @@ def _grounds(found: RuleVerdict) -> Iterator[str]:
 
 
 def _roles(found: RuleVerdict) -> Iterator[RoleLine]:
-    """Make one line for each role of the rule's scenarios."""
+    """Yield one line for each role of the rule's scenarios."""
     for role, meaning in ROLES.items():
         own = [scenario for scenario in found.scenarios if scenario.role == role]
         if own:
@@ -233,7 +233,7 @@ def _passed(scenarios: Sequence[ScenarioVerdict]) -> int:
 
 
 def _tally(scenarios: Sequence[ScenarioVerdict]) -> str:
-    """Return what happened to scenarios, for use after the number of those that passed: ``passed, 3 could not run``."""
+    """Return the end of a sentence that begins with the number of passes: ``passed, 3 could not run``."""
     tally = Counter(scenario.verdict for scenario in scenarios)
     return ", ".join(["passed", *(f"{tally[verdict]} {word}" for verdict, word in _SAID.items() if tally[verdict])])
 
