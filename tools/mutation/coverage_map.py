@@ -91,7 +91,7 @@ class Counter:
         self._coverage.start()
 
     def begin(self, number: int) -> None:
-        """Count the lines that run from now on for the scenario with a number."""
+        """Count the lines that run from now on as lines of the scenario with this number."""
         self._coverage.switch_context(str(number))
 
     def stop(self) -> dict[str, dict[int, list[int]]]:

@@ -2,7 +2,7 @@
 
 Some of mutmut's operators are left out, because mypy refuses their mutants or no rule depends on them: changed strings,
 arguments and assignments set to None, and lambdas without a result.  Only named arguments are dropped, because a call
-without a positional argument always raises.
+that lacks a positional argument nearly always raises.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
 
 
 def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Drop a statement of these kinds.
+    """Yield `pass` in place of a statement of these kinds.
 
     - a call, await or yield whose result is not used
     - an assignment to an attribute or element, or an augmented assignment
@@ -47,20 +47,20 @@ def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def branch_forced(node: cst.If) -> Iterator[cst.CSTNode]:
-    """Make an `if` always or never take its branch."""
+    """Yield the `if` with a condition that is always true, and with one that is always false."""
     for value in ("True", "False"):
         if not m.matches(node.test, m.Name(value)):
             yield node.with_changes(test=cst.Name(value))
 
 
 def loop_never_entered(node: cst.For) -> Iterator[cst.CSTNode]:
-    """Make a loop run over no elements."""
+    """Yield the loop over no elements."""
     if not m.matches(node.iter, m.Tuple(elements=[])):
         yield node.with_changes(iter=cst.Tuple([]))
 
 
 def filter_dropped(node: cst.CompFor) -> Iterator[cst.CSTNode]:
-    """Drop one ``if`` of a comprehension; each ``if`` gives one mutant."""
+    """Yield a mutant of the comprehension for each of its ``if`` clauses: the comprehension without this clause."""
     for nth in range(len(node.ifs)):
         yield node.with_changes(ifs=[*node.ifs[:nth], *node.ifs[nth + 1 :]])
 
@@ -85,7 +85,7 @@ OPERATORS: tuple[tuple[str, type[cst.CSTNode], Operator], ...] = (
 
 
 def changes(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
-    """Return the changed nodes for a node, each with the operator's name."""
+    """Yield the changed nodes for a node, each after the name of the operator that made it."""
     for name, kind, operator in OPERATORS:
         if isinstance(node, kind):
             for changed in operator(node):
