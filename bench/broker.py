@@ -159,7 +159,7 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
 def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
     """Measure one round, and add its figures (if the round counts) or its error to the result.
 
-    So an error does not end the rounds.
+    An error does not end the measurement: later rounds still run.
     """
     try:
         figures = load.measure(one, number, settings)

@@ -29,7 +29,7 @@ MESSAGE = MessageRef(key="0123abcd/m", sha256=hashlib.sha256(b"m").hexdigest(), 
 
 
 def seen(journal: JournalWriter) -> Seen:
-    """Write one event of a received message."""
+    """Write the event of a received message to a journal, and return the event."""
     return journal.write(
         Seen,
         AT,

@@ -3,7 +3,7 @@
 The folders are outputs of runs or soaks, or histories of any size (`bench/journals/histories.py`).  Without a folder,
 this program records a soak of a minute on the reference broker's server, and repeats it until it has 100,000 lines.
 
-All measurements of a call run in one Spark session with the settings of `assay judge`: one parse as warm-up, then
+All measurements run in one Spark session with the settings of `assay judge`: one parse as warm-up, then
 rounds of a parse (the baseline) and a whole judgement.  The parse reads every line as text and parses it with the whole
 schema and the column for corrupt lines; without this column Spark would parse fewer fields.  The stages of a judgement
 are its tables, in the order in which they were written.

@@ -72,7 +72,7 @@ class Sender:
     Args:
         queue_manager: The queue manager.
         runner: The runner of the queue manager and the sender.
-        answered: Called without arguments for each answer after that of the connect.
+        answered: Called without arguments for each answer except the first, which answers the connect.
     """
 
     def __init__(self, queue_manager: QueueManager, runner: RealRunner, answered: Callable[[], None]) -> None:

@@ -97,7 +97,7 @@ def prepare(folder: Path, scenarios: int, steps: int) -> None:
 
 
 def main(rounds: int) -> None:
-    """Print the table of a number of rounds."""
+    """Measure a number of rounds, and print the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         suite(folder, STORES[0])  # the first run compiles modules, and counts scenarios and steps

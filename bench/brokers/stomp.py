@@ -42,12 +42,12 @@ class StompCaller:
         self.ready = self.closed = False
         self.sent = self.confirmed = self.received = self.total = 0
         self.server = ""
-        """The header server of CONNECTED."""
+        """The value of the header ``server`` in the broker's CONNECTED frame; empty before that frame."""
         self.on_message: Callable[[int], None] | None = None
         self._where = f"{HOST}:{port}"
         self._rest = self._out = b""
         self._keys: list[bytes] = []
-        """The ids of messages that are not acknowledged."""
+        """The values of the header ``ack`` of the received messages that are not acknowledged."""
         self._settled = 0
         headers = f"login:{login[0]}\npasscode:{login[1]}\n" if login is not None else ""
         self._write(f"CONNECT\naccept-version:1.2\nhost:/\nheart-beat:0,0\n{headers}\n\0".encode())

@@ -23,7 +23,7 @@ from assay_evidence.files.parts import PartFiles, PartLimits, journals_in, open_
 TIME = rb'(?<="mono_ns":)\d+|(?<="wall_ns":)\d+|(?<="happened_ns":)\d+'
 MESSAGE_TIME = rb'(?<="JMSTimestamp":)[1-9]\d*|(?<="JMSExpiration":)[1-9]\d*|(?<="JMSDeliveryTime":)[1-9]\d*'
 CHANGING = re.compile(rb'(?<="seq":)\d+|' + TIME + rb"|" + MESSAGE_TIME + rb"|(?<=\[slice )\d+(?=\])")
-"""The numbers that differ between copies: a line's number, times, and the number of the slice in a scenario's name."""
+"""Matches numbers that differ between copies: a line's number, times, and a slice's number in a scenario's name."""
 WALL = re.compile(rb'"wall_ns":(\d+)')
 SLICE = re.compile(rb"\[slice (\d+)\]")
 SUM_OCTETS = len(b',"sum":"00000000"}\n')
