@@ -156,7 +156,7 @@ class RemoteManager:
 
         Raises:
             CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
-            UsageProblem: The server has several queue managers.
+            UsageProblem: The server has no queue manager, or several.
         """
         if self._name is None:
             found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
@@ -171,7 +171,7 @@ class RemoteManager:
 
         Raises:
             CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
-            UsageProblem: The server has several queue managers, and none was named.
+            UsageProblem: No queue manager was named, and the server has none or several.
         """
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         name = quote(self.name, safe="").replace(".", "%2E")
@@ -189,7 +189,7 @@ class RemoteManager:
         Raises:
             CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
             ForbiddenError: The user is no administrator.
-            UsageProblem: The server has several queue managers, and none was named.
+            UsageProblem: No queue manager was named, and the server has none or several.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
         wanted = native_id(handle).hex()

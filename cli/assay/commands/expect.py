@@ -84,7 +84,7 @@ def _lines(runs: Sequence[RunEvidence]) -> Iterator[str]:
 
 
 def proposals(runs: Sequence[RunEvidence]) -> Iterator[Proposal]:
-    """Propose an entry for each scenario that failed without a known outcome in a run on one backend.
+    """Yield a proposed entry for each scenario that failed without a known outcome in one of the runs.
 
     Args:
         runs: The runs, which tried the same backend.

@@ -44,7 +44,9 @@ def check(log: Path) -> None:
 
 
 def lines(log: Path) -> Iterator[Line]:
-    """Read a log; blank lines are left out.
+    """Yield the lines of a log; blank lines are left out.
+
+    If a compressed log is torn or altered, the last yielded line has the reason in place of a record.
 
     Raises:
         UsageProblem: The file cannot be opened or read.

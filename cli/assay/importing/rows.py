@@ -99,7 +99,7 @@ class RowReader:
 
 
 def _value(record: Record, form: ColumnName) -> object:
-    """Return a column's value; None if the record does not have it."""
+    """Return a column's value; None if the record lacks the column, or if the value is an empty text."""
     if form.name in record:
         value = record[form.name]
     else:

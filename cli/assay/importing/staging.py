@@ -142,7 +142,7 @@ class Staging:
         return count, [Orphan(*one) for one in first]
 
     def clients(self) -> Iterator[tuple[str, Iterator[Fact]]]:
-        """Return each client with its facts in the order of their times; `BROKER` comes first, if it has facts."""
+        """Yield each client with its facts in the order of their times; `BROKER` comes first, if it has facts."""
         rows = self._db.execute("SELECT client, at, number, part, row FROM fact ORDER BY client, at, number, rowid")
         for client, group in groupby(rows, key=lambda row: str(row[0])):
             facts = (Fact(at, number, Part(part), self._decoder.decode(row)) for _, at, number, part, row in group)

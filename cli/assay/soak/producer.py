@@ -72,7 +72,7 @@ class SoakProducer(ClientProcess):
         self._is_done = True
 
     def _turn_to(self, number: int) -> None:
-        """Close the connections of the previous slice."""
+        """Close the connections of the current slice, and go on with the slice of this number; 0 for none."""
         for connection in self._connections.values():
             connection.leave()
         self._connections.clear()

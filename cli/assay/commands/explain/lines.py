@@ -169,7 +169,7 @@ def _story(view: ScenarioView, pair: Pair) -> Iterator[Text]:
 
 
 def _frames(view: ScenarioView, *, frames: bool) -> Iterator[Text]:
-    """Yield the frames that the scenario's connections kept, or their number."""
+    """Yield the lines about frames: one line for each kept frame or, without `frames`, only the number of frames."""
     number = len(view.frames) + view.frames_left_out
     if not number:
         return
