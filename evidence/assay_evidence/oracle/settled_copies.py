@@ -131,7 +131,8 @@ class SettledCopy(Struct, frozen=True):
 
         Args:
             rule: The id of the rule.
-            margin: The time after the moment in which no fault may have begun, in nanoseconds.
+            margin: How long after the moment no fault may happen, in nanoseconds; a fault could keep the settlement
+                from the broker.
         """
         found = []
         if rule != "QS-08":

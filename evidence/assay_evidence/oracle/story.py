@@ -217,7 +217,7 @@ class Story:
 
     @cached_property
     def consumers(self) -> dict[str, Consumer]:
-        """The properties as a consumer of each actor that made a call, by the actor's name."""
+        """For each actor that made a call, by name, its properties as a consumer."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
         for actor in known:
             made = [call for call, _ in self.accepted("consumer") if call.actor == actor]

@@ -21,8 +21,8 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
 
     The event `after` is the end of the unit.  The unit took effect as a whole if all messages that the unit sent were
     seen, and no message that it received came again after its end.  The unit took no effect if no message that it sent
-    was ever seen, and all messages that it received came again.  A unit may only send or only receive, such as a batch
-    that is acknowledged together (BT-08).
+    was ever seen, and all messages that it received came again.  A unit can consist of sends only, or of receptions
+    only, such as a batch that is acknowledged together (BT-08).
     """
     sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)
     if not sent and not taken:
