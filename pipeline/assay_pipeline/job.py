@@ -172,8 +172,9 @@ def judge_runs(
 
     Raises:
         UnknownRuleError: The catalogue lacks one of the ids.
-        PipelineError: No journal, Spark or Java was found, a rule has no invariant, Spark failed, a URI cannot be used,
-            or the results cannot be written.
+        PipelineError: No journal, Spark, needed package or Java was found, nothing listens at the address of the
+            cluster or server, a rule has no invariant, a journal vanished, Spark failed, a URI cannot be used, or the
+            results cannot be written.
     """
     load_catalogue().select(ids=rules)
     final = place_of(out)

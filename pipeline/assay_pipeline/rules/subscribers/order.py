@@ -49,7 +49,9 @@ _OF_SENDER = (*CASE, "sender", "sent_by", "priority", "mode", "source", "destina
 
 
 def _received(history: History, *, orderly: bool) -> DataFrame:
-    """Make one row for each message that a holder's consumers received once, with no event that may change the order.
+    """Make one row for each message that a holder's consumers received once and unmarked.
+
+    Between the message's send and reception lies no event that may change the order.
 
     Args:
         history: The tables.
