@@ -183,7 +183,7 @@ def _answers(port: int) -> bool:
 
 
 def main() -> int:
-    """Print the table; return 1 if a target was missed."""
+    """Measure, and print the table; return 1 if a target was missed."""
     parser = argparse.ArgumentParser(description="The SDK over STOMP beside stomp.py alone.")
     parser.add_argument("loads", nargs="*", default=["persistent", "transient", "receive"], metavar="LOAD")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each load and client, after a warm-up")
