@@ -55,7 +55,7 @@ class JmsError(Exception):
     Attributes:
         refused: The refusal as a value.
         kind: Kind of the refusal; each kind has an error class in each face.
-        reason: IBM MQ's reason code; None if the refusal has none that `Mqrc` contains.
+        reason: IBM MQ's reason code; None if the refusal has none, or has one that `Mqrc` lacks.
         objects: Names of the objects that caused the refusal.
         text: One sentence that says what was refused, and why.
     """
@@ -105,7 +105,7 @@ class XAError(JmsError):
 
     @property
     def code(self) -> XaCode:
-        """The return code in X/Open XA, such as XAER_NOTA."""
+        """The return code in X/Open XA, such as XAER_NOTA; XAER_RMERR if the refusal has none."""
         return XaCode(self.refused.xa or XaCode.XAER_RMERR)
 
 
@@ -198,11 +198,11 @@ class UnsupportedRuntimeError(MessagingRuntimeError):
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if the connection is lost, or the broker is unreachable or closed the consumer."""
+    """The error of the simplified face for the cases in which the classic face raises `ConnectionLostError`."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if a message came over a connection that has ended, so it cannot be confirmed."""
+    """The simplified face's counterpart of `StaleDeliveryError`; no call of this face raises it."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

@@ -84,7 +84,7 @@ class UnitTurned(Struct, frozen=True, tag=True):
     Args:
         unit: The number of a local unit of work, or the encoded xid of a branch.
         op: The step that the broker has taken.  For a branch, "begin" means that the session has started, joined or
-            resumed it, and "commit" also that a prepare has ended it as read-only.
+            resumed it, and "commit" can also mean that a prepare has ended it as read-only.
     """
 
     unit: int | bytes

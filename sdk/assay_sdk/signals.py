@@ -24,8 +24,8 @@ class SignalHold:
     """A context manager that delays the handlers of signals to the end of its block.
 
     The process has one instance (`hold`), because handlers belong to the process.  It has an effect only on the main
-    thread, on which Python calls handlers.  Of two nested blocks, the inner one has an effect only if the function that
-    `application` calls contains it.
+    thread, on which Python calls handlers.  A block inside another block has no effect of its own, unless it is in a
+    function that `application` calls.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class SignalHold:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the block, and call the delayed handlers, which may raise; an inner block without effect calls none."""
+        """End the block, and call the delayed handlers, which may raise; an inner block calls none."""
         if _on_main_thread():
             late = self._outer.pop()
             self._depth -= 1

@@ -88,7 +88,7 @@ class EncodeError(ValueError):
 
 
 def wire_name(address: Address, prefixes: Prefixes) -> str:
-    """Return the name of a destination with the broker's prefix."""
+    """Return the name of a destination as the broker requires it: with its prefix, and with its text for slashes."""
     return prefixes.of(address.kind) + address.name.replace("/", prefixes.slash)
 
 

@@ -74,7 +74,7 @@ class Splitter:
 
 
 def whole(octets: bytes) -> Iterator[bytes]:
-    """Yield each frame of octets that contain only whole frames."""
+    """Split octets that consist of whole frames, and yield each frame."""
     at, end = 0, len(octets)
     while at < end:
         begin, at = at, at + max(int.from_bytes(octets[at : at + 4]), HEADER_SIZE)

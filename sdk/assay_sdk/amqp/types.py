@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 MAX_DEPTH = 32
-"""Largest nesting depth of values.  Messages need 3; Qpid's decoders have similar limits, and Python's stack allows
-some thousand."""
+"""Largest nesting depth of values.  Messages need 3.  Qpid's decoders have similar limits.  Each level takes up to
+three of the thousand stack frames that Python allows by default."""
 
 _SMALL = 256
 """Sizes, counts and numbers below this limit have a form with one octet."""
@@ -25,7 +25,7 @@ _LIST0 = b"\x45"
 
 
 class DecodeError(ValueError):
-    """The error for octets that are not the expected AMQP value; the text names the fault, and some texts its place."""
+    """The error for octets that are not the expected AMQP value; the error's text names the fault."""
 
 
 class Symbol(str):

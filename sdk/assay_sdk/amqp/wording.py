@@ -1,7 +1,7 @@
 """Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for a user who examines a fail.
 
-A frame may be incomplete, because a recording keeps only the beginning of a long frame.  Of a message, the words
-contain the sections before its body, and the size of all sections, but never the body.
+A frame may be incomplete, because a recording keeps only the beginning of a long frame.  For a message, the words
+contain the number of its octets in the frame and the sections before its body, but never the body.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Login(Struct, frozen=True):
 
 
 class Recording(Protocol):
-    """A recording of a connection's frames; a driver whose protocol has no frames records none."""
+    """A recording of a connection's frames; the AMQP driver uses it, the STOMP driver does not."""
 
     def started(self) -> None:
         """Note that a new transport begins."""
@@ -64,7 +64,7 @@ class Target(Struct, frozen=True, kw_only=True):
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``, ``stomps://``); None for
             the system's certificates.
         trace: Whether the driver emits `Frame` events.
-        recording: Records the connection's frames; None to record none.
+        recording: Records the frames of an AMQP connection; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
         request_timeout_ms: How long the driver waits for the broker's answer to a command, in milliseconds; the command
             then fails.  Drivers for in-process brokers ignore this timeout.

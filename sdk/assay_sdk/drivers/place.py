@@ -15,7 +15,7 @@ class Scheme(Struct, frozen=True):
     """The URL schemes of a protocol over TCP.
 
     Args:
-        protocol: Name of the protocol, in texts.
+        protocol: Name of the protocol, for the texts of errors.
         clear: The scheme without TLS.
         tls: The scheme with TLS.
         port: Default port without TLS.

@@ -23,7 +23,7 @@ class TlsClient:
 
     Args:
         context: TLS context with the trusted certificates.
-        host: Host name of the broker, for which its certificate must be issued.
+        host: Host name of the broker; the broker's certificate must be valid for this name.
         clear: The URL scheme without TLS, for advice.
 
     Raises:

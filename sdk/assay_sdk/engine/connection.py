@@ -242,7 +242,7 @@ class EngineConnection:
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the pending answers to the commands that close the links of a subscription's consumers."""
+        """Return the pending answers to the `CloseLink` commands for the consumers of a subscription."""
         consumers = [consumer for session in self.sessions.values() for consumer in session.consumers.values()]
         return tuple(one.leaving for one in consumers if one.source.name == name and one.leaving is not None)
 

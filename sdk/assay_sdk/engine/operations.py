@@ -10,7 +10,7 @@ operation decides what happens then:
 | state of the operation | effect of an exception of the waiting thread |
 |---|---|
 | waits, or has chosen a message and sent nothing | the operation ends; a chosen message goes back to the buffer |
-| waits for the answer to an acknowledgement, a commit or a close (`unbroken`) | the call waits for the answer |
+| waits for the answer to an acknowledgement, a commit or a close (`unbroken`) | the call waits for it; then see below |
 | has received a message | the call returns the message, and the thread's next call raises (`receive`) |
 | has ended in another way | the call raises the exception |
 

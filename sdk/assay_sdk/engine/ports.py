@@ -104,7 +104,7 @@ class ConnectionPort(Protocol):
         ...
 
     def departures(self, name: str) -> tuple[Pending[Done], ...]:
-        """Return the pending answers to the commands that close the links of a subscription's consumers.
+        """Return the pending answers to the `CloseLink` commands for the consumers of a subscription.
 
         Args:
             name: The name of the subscription.

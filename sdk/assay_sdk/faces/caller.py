@@ -51,8 +51,8 @@ class ConnectKeywords(TypedDict, total=False):
         driver: Driver of the protocol; by default the driver that serves the URL's scheme.
         observer: Called with each event of the client; by default, events are ignored.
         trace: Whether the observer also gets each protocol frame; False by default.
-        recording: An object that records the connection's frames, such as an `assay_sdk.amqp.recording.FrameRecording`;
-            None by default.
+        recording: An object that records the frames of an AMQP connection, such as an
+            `assay_sdk.amqp.recording.FrameRecording`; None by default.
         id_prefix: Prefix of message ids; None (the default) generates one for each connection.
     """
 

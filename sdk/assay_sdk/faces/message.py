@@ -256,8 +256,8 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
 
     Raises:
         ConversionError: The body is not of the destination's type.
-        ContentError: A text or a property has a type or a length that AMQP cannot carry, or a property's name is
-            invalid.
+        ContentError: A text or a property has an invalid type or value, UTF-8 cannot encode a text, or a property's
+            name is invalid.
         PropertyError: A property that the client itself reads, such as JMSXGroupSeq, has an invalid value.
         DestinationError: The reply-to is not a destination.
         MessageFormatError: The body or the reply-to of a received message, which the application forwards, cannot be

@@ -233,8 +233,8 @@ class SessionBase:
 
         The call starts the connection.  Each request has its own queue, which the client deletes afterwards.  The
         broker then refuses a late reply, so no later request receives this reply.  If the application acknowledges the
-        reply itself, the client deletes the queue at a request after the acknowledgement.  The broker deletes a queue
-        that the client could not delete when the connection ends.
+        reply itself, the client deletes the queue at the next request after the acknowledgement.  When the connection
+        ends, the broker deletes the queues that the client could not delete.
 
         Args:
             destination: Destination of the request.
@@ -258,7 +258,7 @@ class SessionBase:
             self._answered = [one for one in (*self._answered, queue) if not self._delete_answered(one)]
 
     def _delete_answered(self, queue: TemporaryQueue[Any]) -> bool:
-        """Delete a request's queue; return False if this is possible once the application acknowledges the reply.
+        """Delete a request's queue; return False if the application must acknowledge the reply before the deletion.
 
         An error of the deletion is ignored, so that the application gets the reply, or the error of the request.
         """

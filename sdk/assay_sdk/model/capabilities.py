@@ -51,7 +51,7 @@ class Capability(StrEnum):
     RECONNECT = "reconnect"
     """The client reconnects by itself (AMQP:18)."""
     ANSWERED_ACKNOWLEDGEMENT = "answered-acknowledgement"
-    """A receiver learns when the broker has its acknowledgement (AMQP 1.0: ``rcv-settle-mode`` second)."""
+    """A receiver learns when the broker has received its acknowledgement (AMQP 1.0: ``rcv-settle-mode`` second)."""
     RETURN_TO_OTHERS = "return-to-others"
     """A message that a receiver gives back can go to another receiver while the first receiver's link is open.
 

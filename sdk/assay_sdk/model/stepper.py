@@ -4,9 +4,9 @@ A table maps (state, input) to (next state, action).  A table is data: documenta
 every pair, and a defect can replace one cell.  A `Stepper` stores the state of one object, and changes the state as the
 table says.
 
-An input that changes nothing has a row, too; the row's action is to do nothing.  `Stepper.step` raises an error for a
-pair without a row: `ImpossibleError`, or the error of a subclass (`Stepper.impossible`), for example if a peer breaks
-the protocol.
+An input that changes nothing has a row, too; the row's action is to do nothing.  For a pair without a row,
+`Stepper.step` raises `ImpossibleError`.  A subclass can override `Stepper.impossible` to raise another error, for
+example for a peer that breaks the protocol.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
         prefixes: The prefix of each kind of destination, for kinds whose prefix differs from
             `assay_sdk.stomp.messages.PREFIXES`.
         slash: The text that stands for a slash in the name of a destination.
-        aliases: Headers that the broker adds to a MESSAGE, each with the driver's header that has the same meaning;
-            empty for a header that the driver leaves out.
+        aliases: Pairs of header names: a header that the broker adds to a MESSAGE, and the header of the reference
+            broker that has the same meaning.  The second name is empty if the driver ignores the header.
         expires: The name of the header with the expiry.
         expires_in: Whether the value of this header is a duration, and not a time of day.
         delay: The name of the header with the delivery time.

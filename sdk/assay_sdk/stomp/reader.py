@@ -111,7 +111,7 @@ class FrameReader:
     # --- heads
 
     def _find_empty_line(self) -> None:
-        """Set `_lf` and `_crlf` to the next empty line with this ending; `_NEVER` if it has not arrived.
+        """Set `_lf` and `_crlf` to the offsets of the next empty lines that end in LF and in CR LF; `_NEVER` for none.
 
         Later frames use the stored results.  If a peer uses only LF, the reader therefore does not search for CR LF
         again at each frame, and vice versa.

@@ -1,7 +1,8 @@
 """Further connections to a broker that returns unsettled messages only when a connection ends.
 
 After the end of a subscription, such a broker (RabbitMQ) keeps the unsettled messages until the connection ends, and
-accepts no NACK for them.  So each receiver has a connection of its own, which ends together with the receiver.
+accepts no NACK for them.  So each receiver of a session without transactions has a connection of its own, which ends
+together with the receiver.
 
 The receivers, senders and units of work of a transacted session share one connection, because a STOMP transaction
 belongs to one connection.  This connection ends when the session has closed a receiver, and has neither another
@@ -142,7 +143,7 @@ class _Transacted:
             self.receivers = {link: token for link, token in self.receivers.items() if token != event.token}
 
     def may_end(self) -> bool:
-        """Return whether the connection can end, to return the unsettled messages of closed receivers."""
+        """Return whether to end the connection, so that the broker takes back the messages of closed receivers."""
         return self.keeps and not (self.receivers or self.units or self.ends)
 
 
@@ -248,7 +249,7 @@ class FurtherConnections:
         session.connection.submit(command)
 
     def _end(self, session: _Transacted, then: Callable[[], None]) -> None:
-        """End a session's connection, so that the unsettled messages of its closed receivers return to the broker."""
+        """End a session's connection, so that the broker takes back the unsettled messages of the closed receivers."""
         connection, session.connection, session.keeps = session.connection, None, False
         if connection is None:
             then()
@@ -256,7 +257,7 @@ class FurtherConnections:
             self._close(connection, then)
 
     def _answer(self, connection: _Connection, event: Done | Failed) -> None:
-        """Pass an answer to the engine; after a commit or rollback that ends the connection, first wait for the end."""
+        """Pass an answer to the engine; if the session then ends its connection, first wait for that end."""
         answers = self._main.answers
         if isinstance(event, Done):
             answer = partial(answers.done, event.token, event.value, event.properties, event.capabilities)

@@ -262,7 +262,7 @@ class StompWire(NetworkWire[StompLine]):
             self._line.drop(why)
 
     def _at_fault(self, frame: Frame, why: Refused) -> str:
-        """Return the receipt of the frame that an ERROR answers; empty if it is unknown.
+        """Return the receipt id of the frame that an ERROR answers; empty if the frame is unknown.
 
         Artemis and RabbitMQ leave receipt-id out.  If the kind of the error is known and only one frame waits for a
         receipt, the ERROR answers this frame.

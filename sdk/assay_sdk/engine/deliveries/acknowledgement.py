@@ -58,8 +58,8 @@ class Behaviour(Struct, frozen=True, kw_only=True):
 
     Args:
         settling: When and how a message is settled after a receive call, or after a listener has returned.
-        raise_redelivers: Whether the broker delivers messages again at once if their listener raised (JMS 2.0, 8.7),
-            and whether a message stays in the buffer if `receive_body` could not decode its body.  Otherwise these
+        raise_redelivers: Whether the broker delivers messages again at once if their listener raised (JMS 2.0, 8.7).
+            If so, a message also stays in the buffer if `receive_body` cannot decode its body.  If not, these
             messages count as received, and the application recovers or rolls back.
         acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
         recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).

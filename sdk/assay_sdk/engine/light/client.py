@@ -90,7 +90,7 @@ class LightClient:
         yield from self.reconnection.start()
 
     def send(self, draft: Message, to: Address, qos: Qos, ttl_ms: int | None) -> Operation[Message]:
-        """Send a message without a durable header, so that the topic decides about its persistence (QS-35).
+        """Send a message without a durable header, so that the topic's default persistence applies (QS-35).
 
         - At most once: the send ends when the client has written the settled message.  If the connection is lost, the
           message may be lost, and the send still succeeds (QS-02).

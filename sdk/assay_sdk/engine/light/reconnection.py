@@ -45,8 +45,8 @@ class Backoff(Struct, frozen=True, kw_only=True):
         first_ms: First wait, in milliseconds; at least 1.
         longest_ms: Longest wait, in milliseconds.
         jitter: The largest fraction, from 0 to 1, by which a wait is shortened at random.
-        give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None for
-            ever.  After this time the client stops, and waiting calls raise the error of the last attempt.  If a new
+        give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None for no
+            limit.  After this time the client stops, and waiting calls raise the error of the last attempt.  If a new
             connection is lost within `first_ms`, the time still counts from the earlier loss.
     """
 
@@ -77,7 +77,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
 class ConnectionAttempt:
     """One connection of an MQ Light client, with its only session.
 
-    A delivery can be settled only on the attempt over which it came.
+    A delivery can be settled only on the connection over which it came.
 
     Args:
         connection: The connection.
@@ -159,7 +159,7 @@ class Reconnecting:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def start(self) -> Operation[None]:
-        """Connect for the first time, with one attempt at each URL; the client stops if all fail.
+        """Connect for the first time, with at most one attempt for each URL; if no attempt succeeds, the client stops.
 
         Raises:
             RefusedError: No service is reachable, or a service refuses the client.
@@ -219,7 +219,7 @@ class Reconnecting:
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _connect(self) -> Operation[None]:
-        """Try each URL once, until one attempt succeeds.
+        """Try each URL once, until an attempt succeeds, is refused with a kind in `UNWANTED`, or the client stops.
 
         Raises:
             RefusedError: No attempt succeeded; the error is that of the last attempt.

@@ -38,7 +38,7 @@ class Delivery:
 
     @property
     def topic(self) -> str:
-        """Topic to which the message was sent."""
+        """Topic to which the message was sent; the subscription's pattern if the message names no topic."""
         to = self._engine.message.to
         return to.name if to is not None else self.pattern
 

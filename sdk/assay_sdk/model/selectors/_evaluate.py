@@ -6,10 +6,10 @@ specification leaves a choice, this module decides:
 * Integers are longs and overflow as in Java.  An integer that is combined with a double is first converted to a double.
 * An integer divided by zero is NULL.  A double divided by zero is infinite or NaN, as in Java.
 * In arithmetic, a string or a boolean counts as NULL.
-* A comparison of values of different types is false with every operator, even with ``<>`` (Jakarta Messaging 3.1,
-  3.8.1.1).  BETWEEN and NOT BETWEEN, which are defined by comparisons, are then false, too.
+* A comparison of values of different types (number, string, boolean) is false with every operator, even with ``<>``
+  (Jakarta Messaging 3.1, 3.8.1.1).  BETWEEN and NOT BETWEEN, which are defined by comparisons, are then false, too.
 * IN, NOT IN, LIKE and NOT LIKE, which apply to strings only, are false if the value is a number or a boolean.
-* Where a condition is required, a value that is not a boolean is false.
+* Where a condition is required, a number or a string is false.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numeric and string literals of selectors; numbers have the form of Java's (Jakarta Messaging 3.1, 3.8.1.1).
+"""Numeric and string literals of selectors; numeric literals are written as in Java (Jakarta Messaging 3.1, 3.8.1.1).
 
 The Java Language Specification defines this form in 3.10.1 and 3.10.2.  Integer literals are longs, with
 or without the suffix ``L``, because Jakarta Messaging speaks of "the range of long".

@@ -11,8 +11,8 @@ from assay_sdk.model.selectors import _evaluate, _parse, _text
 from assay_sdk.model.selectors import _nodes as nodes
 
 DEEPEST = 128
-"""The largest valid limit on depth.  Matching a message takes up to three of Python's thousand stack frames for each
-level."""
+"""The largest valid limit on depth.  Matching a message takes up to three stack frames for each level, and Python
+allows a thousand frames by default."""
 
 
 class Limits(Struct, frozen=True):
@@ -20,7 +20,7 @@ class Limits(Struct, frozen=True):
 
     Args:
         length: The largest number of characters; 8192 by default.  IBM MQ's limit is 10240; Apache Artemis has none.
-        depth: The largest nesting depth of parentheses, signs and NOTs, at most `DEEPEST`.
+        depth: The largest nesting depth of parentheses, signs and NOTs: 64 by default, at most `DEEPEST`.
 
     Raises:
         ValueError: A limit is below 1, or `depth` is above `DEEPEST`.
@@ -43,7 +43,9 @@ DEFAULT_LIMITS = Limits()
 class Selector:
     """A message selector (Jakarta Messaging 3.1, 3.8).
 
-    Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.  `parse` returns a new selector.
+    Applications create a selector with `parse`.
+
+    Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.
     """
 
     __slots__ = ("_condition", "_spelled", "_text")
@@ -82,7 +84,8 @@ class Selector:
     def to_text(self) -> str:
         """Return the selector in canonical form: capital keywords, single spaces, only necessary parentheses.
 
-        `parse` returns an equal selector for this text.  The text may be longer than `text`, and so exceed a limit.
+        `parse` returns an equal selector for the canonical text.  This text may be longer than `text`, and so exceed
+        the limit on the length.
         """
         return self._spelled
 

@@ -10,7 +10,7 @@ Read = Callable[[Message], Property]
 
 
 def _delivery_mode(message: Message) -> str | None:
-    """Return the delivery mode; None without a durable header.
+    """Return JMSDeliveryMode; None for a message without a durable header.
 
     The broker sets the header before it matches a message (QS-33).
     """

@@ -137,7 +137,7 @@ def with_body(message: Message, kind: Kind, octets: bytes) -> Message:
 
 
 def _sections(octets: bytes) -> bytes:
-    """Check the encoded sections of a body."""
+    """Check the encoded sections of a body, and return them."""
     if not octets or any(span.code < DATA for span in split(octets, MAX_DEPTH)):
         raise DecodeError("sections of a body are missing, or others are there")
     return octets

@@ -106,8 +106,8 @@ class LinkNames:
             is_global: Whether the subscription belongs to no client id.
 
         Returns:
-            The name of the link; a `Refused` if the subscription's name is invalid.  The broker would take a part of
-            an invalid name for the name of another subscription.
+            The name of the link; a `Refused` if the subscription's name contains the delimiter, because the broker
+            would then remove the subscription whose name precedes the delimiter.
         """
         if (illegal := _refused_name(name)) is not None:
             return illegal

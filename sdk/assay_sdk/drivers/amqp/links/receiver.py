@@ -80,7 +80,10 @@ class Incoming(LinkEnd):
         return not self.engine.draining() and self.engine.queued == 0
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return the refusal; for a receiver with a selector, the condition "invalid field" is about the selector."""
+        """Return the refusal.
+
+        For a receiver with a selector, the condition "invalid field" without a reason code is about the selector.
+        """
         why = super().refused(condition)
         if (
             self.selector is not None

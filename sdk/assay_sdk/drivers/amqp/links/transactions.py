@@ -98,7 +98,7 @@ class Transaction:
         self._unanswered += 1
 
     def answered(self) -> None:
-        """Count one message of the unit as answered; discharge the unit if its end waits for this message."""
+        """Count one message of the unit as answered; if the unit's end waited only for it, discharge the unit."""
         self._unanswered -= 1
         self._end_if_ready()
 
@@ -175,7 +175,7 @@ class Coordinator(RequestLink):
         super().opened()
 
     def ended(self, why: Refused) -> None:
-        """Call the functions of all unanswered requests with a refusal, and report it if the link was not attached."""
+        """Call the functions of unanswered requests, and the function that `when_attached` has kept, with a refusal."""
         super().ended(why)
         self._tell_attached(why)
 

@@ -41,7 +41,7 @@ _OTHER: Mapping[Direction, Direction] = {"in": "out", "out": "in"}
 
 
 class _Begun(Struct):
-    """A delivery of which the last transfer frame has not yet been traced."""
+    """A delivery whose last transfer frame has not been traced yet."""
 
     number: object = None
     octets: bytes = b""
@@ -107,7 +107,7 @@ class Deliveries:
 
         Args:
             direction: Direction of the frame.
-            channel: Channel of the frame's sender.
+            channel: Channel of the frame, which the frame's sender has chosen for the session.
             remote: ``remote-channel`` of the frame: the other end's channel, only in the second frame.
         """
         known = self._sessions[_OTHER[direction]].get(remote) if isinstance(remote, int) else None

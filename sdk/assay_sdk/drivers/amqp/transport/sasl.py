@@ -35,7 +35,7 @@ _MAX_ITERATIONS = 1_000_000
 request iterations that take hours."""
 
 _QUICK_ITERATIONS = 20_000
-"""Largest number of hash iterations that the client computes without a thread; they take some milliseconds."""
+"""Largest number of hash iterations that the client computes without a separate thread; they take some milliseconds."""
 
 _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 

@@ -63,7 +63,7 @@ class Beats:
     def heard(self) -> None:
         """Note that octets have arrived."""
         self._pulse.heard_ms = self._now_ms()
-        self.times += 1  # in this order: `_run` reads the number first
+        self.times += 1  # last, because `_run` reads this number before the time
 
     def written(self) -> None:
         """Note that octets were written."""

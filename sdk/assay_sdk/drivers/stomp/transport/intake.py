@@ -9,8 +9,8 @@ from assay_sdk.stomp import SERVER_COMMANDS, Frame, FrameLimits, FrameReader, Re
 _MOST_HEAD = 1 << 28
 """The most octets of a frame's headers: brokers allow 100 MiB for a message, and escapes can double its length."""
 _LIMITS = FrameLimits(max_line=_MOST_HEAD, max_headers=10_000, max_head=_MOST_HEAD, max_body=1 << 30)
-"""More and longer headers, and longer bodies, than brokers allow, so that the client refuses no message because of
-them."""
+"""Limits above those of brokers on the number and length of headers and on the length of a body.  The client therefore
+refuses no message that a broker accepts."""
 
 Item = Frame | RemoteError | None
 """A frame of the broker; an error for octets that are no frame; None for the end of the connection."""

@@ -1,7 +1,7 @@
 """The socket of a STOMP connection: TLS, reading, writing and heart-beats; it does not interpret frames.
 
 The runner's thread reads and writes, because the hand-over to another thread would take a third of the time of a
-confirmed send.  The only other thread that writes is that of the heart-beats.
+confirmed send.  The only other thread that writes is the thread of the heart-beats.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay_sdk.stomp import Frame, RemoteError
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
-"""The octets that may wait for the socket before settled sends wait, too."""
+"""If at least this many octets wait for the socket, settled sends wait, too."""
 _TOGETHER = 64
 """The most frames that one job handles, so that timers and other connections are served in between."""
 
