@@ -249,7 +249,7 @@ def _spreads() -> Seams:
 
 @defect(made, "second-producers-not-persistent", "DD-03")
 def _not_persistent() -> Seams:
-    """Only the first producer of a connection sends persistent delayed messages."""
+    """Delayed messages of a connection's second and later producers are non-persistent."""
     firsts: dict[int, int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

@@ -119,7 +119,7 @@ def _not_sent_again() -> Seams:
 
 @defect(commands, "receipts-of-others-unheard", "DD-03")
 def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker ignores confirmations, and resends confirmed messages when the receiving queue manager restarts."""
+    """The broker ignores another queue manager's confirmations, and resends the messages when that one restarts."""
     return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
 
 

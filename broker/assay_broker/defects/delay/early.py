@@ -223,7 +223,7 @@ def _early_if_light(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 @defect(puts, "delay-in-31-bits", "DD-02")
 def _in_31_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delay of 2^31 milliseconds or more counts as a negative delay, so the message is not delayed."""
+    """A delay from 2^31 to 2^32 - 1 milliseconds counts as a negative delay, so the message is not delayed."""
     return due_at(put, None) if _BITS_31 <= left_ms(put.message, now_ms) < _BITS_32 else None
 
 

@@ -125,7 +125,7 @@ def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client that subscribes to a topic during or after a publication's delay gets no publications on that topic."""
+    """A non-durable subscription created during or after a publication's delay gets no publications on its topic."""
     if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
         return None
     waits = any(one.target == command.address for one in view.delayed.values())
@@ -208,7 +208,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "staged-goes-with-one-sharer", "DD-51", "DD-76")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When one of several subscribers leaves a shared subscription, the subscription's staged messages are lost."""
+    """When a subscriber leaves a shared subscription, the staged publications on the subscription's topic are lost."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None

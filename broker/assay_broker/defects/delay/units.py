@@ -212,7 +212,7 @@ def _not_on_disk(put: Put, _sent: Sent, _view: View) -> Commands | None:
 
 @defect(made, "second-producers-outside-unit", "DD-26")
 def _outside_unit() -> Seams:
-    """Only the first producer of a connection sends delayed messages as part of a unit of work."""
+    """Delayed sends of a connection's second and later producers take no part in their unit of work."""
     firsts: dict[int, int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

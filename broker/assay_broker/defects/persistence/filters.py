@@ -68,7 +68,8 @@ def kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fal
         twice: Whether a restart delivers them twice.
         topic: Whether publications are stored; False for messages to queues.
         delayed: Whether delayed messages are stored; False for undelayed messages.
-        in_unit: True to store only messages of units of work; False to store none for a queue with a receiver.
+        in_unit: True to store only messages of units of work; False to store messages in and outside of units, but
+            none for a queue with a receiver.
     """
     stored: set[str] = set()
 

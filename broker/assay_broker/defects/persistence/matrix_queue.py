@@ -32,7 +32,7 @@ def _answers_before_flush(_sent: Sent, answer: Answer) -> Answer:
 
 @defect(made, "later-answer-before-flush", "PD-20")
 def _later_before_flush() -> Seams:
-    """While records wait for a flush, the broker answers further persistent sends before they are on disk."""
+    """While records wait for a flush, the broker answers further persistent sends before their messages are on disk."""
     written_ms = -1
 
     def effects(passing: tuple[Effect, ...], now_ms: int, view: View) -> tuple[Effect, ...]:

@@ -66,7 +66,7 @@ def _never_stored() -> Seams:
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
-    """Make filters that remove a durable subscription when it is next opened.
+    """Make filters that remove a durable subscription when it is opened again.
 
     Args:
         with_consumer: True if closing the consumer ends the subscription, False if only the connection's end does.

@@ -84,7 +84,7 @@ def _blaming(*, staging: bool) -> Callable[[Sent, Answer], Answer]:
 
 @defect(commands, "limits-one-less", "DD-19", "DD-78")
 def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A queue takes one message less than MAXDEPTH, and only messages that are one byte shorter than MAXMSGL."""
+    """A queue takes one message less than MAXDEPTH, and only messages that are shorter than MAXMSGL."""
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {
