@@ -265,7 +265,7 @@ class Connection(Closing):
         message listener.
 
         Raises:
-            MessagingError: The listener is not a plain function.
+            MessagingError: The listener is not callable, or is a coroutine function.
         """
         self._caller.callback(listener, "the exception listener")
         self._engine.on_exception = refusal_listener(listener, CHECKED)

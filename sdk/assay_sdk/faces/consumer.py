@@ -88,8 +88,8 @@ class ConsumerBase(Closing, Generic[T]):
         """Set the listener that the consumer calls with each message, one at a time and in order; None removes it.
 
         Raises:
-            JmsError: The listener is not a plain function, the consumer has a batch listener (BT-03) or is closed, or
-                a receive call is running.
+            JmsError: The listener is not callable or is a coroutine function, the consumer has a batch listener
+                (BT-03) or is closed, or a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_message_listener(None))
@@ -116,8 +116,8 @@ class ConsumerBase(Closing, Generic[T]):
             batch_timeout: How long a batch waits for more messages after its first one; 0 does not wait.
 
         Raises:
-            JmsError: The size or the timeout is invalid (BT-14), the listener is not a plain function, the consumer
-                has a message listener (BT-03) or is closed, or a receive call is running.
+            JmsError: The size or the timeout is invalid (BT-14), the listener is not callable or is a coroutine
+                function, the consumer has a message listener (BT-03) or is closed, or a receive call is running.
         """
         if listener is None:
             self._caller(self._engine.set_batch_listener(None, 0, 0))

@@ -114,9 +114,9 @@ class SessionBase:
             cancelled, has expired, had no delay, or its unit of work is not committed yet.
 
         Raises:
-            JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
-                the user may neither send to the destination nor administer the staging queue, or the handle is not a
-                message id.
+            JmsError: The session is closed or lost, the broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`,
+                raised before anything is sent), the user may neither send to the destination nor administer the
+                staging queue, or the handle is not a message id.
         """
         return self._caller(requests.cancel(self._engine, self._checked_handle(handle)))
 
@@ -167,7 +167,7 @@ class SessionBase:
             converter: Encodes and decodes the bodies; by default the converter of the type.
 
         Raises:
-            JmsError: The broker has no temporary destinations, or the connection is lost.
+            JmsError: The broker has no temporary destinations, or the session is closed or lost.
             NoConverterError: The SDK has no converter for the type, and no converter is given.
         """
         # A type without a converter is refused here, before the broker creates the queue.
@@ -194,7 +194,7 @@ class SessionBase:
             converter: Encodes and decodes the bodies; by default the converter of the type.
 
         Raises:
-            JmsError: The broker has no temporary destinations, or the connection is lost.
+            JmsError: The broker has no temporary destinations, or the session is closed or lost.
             NoConverterError: The SDK has no converter for the type, and no converter is given.
         """
         shape = TemporaryTopic("made", body_type, converter=converter)
@@ -204,7 +204,8 @@ class SessionBase:
         """Delete a temporary destination before its connection ends.
 
         Raises:
-            JmsError: The connection did not create the destination, or still has a consumer on it.
+            JmsError: The session is closed or lost, the connection did not create the destination, or the connection
+                still has a consumer on it.
         """
         self._caller(requests.delete_temporary(self._engine, self._caller.address(destination)))
 

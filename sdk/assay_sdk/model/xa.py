@@ -102,7 +102,7 @@ class Xid(Struct, frozen=True):
     """Identifier of a branch (XA, 4.2).
 
     Args:
-        format_id: Format of the identifier, at least 0, because in XA a negative format means the null xid.
+        format_id: Format of the identifier: 0 to 2147483647.  In XA a negative format means the null xid.
         global_id: Id of the global transaction: 1 to 64 bytes.
         branch: Id of the branch: at most 64 bytes.
     """
@@ -115,7 +115,7 @@ class Xid(Struct, frozen=True):
         """Check the parts against XA's limits.
 
         Raises:
-            ValueError: A part has a wrong type or is too long, the global id is empty, or the format id is negative.
+            ValueError: A part has a wrong type or is too long, the global id is empty, or the format id is invalid.
         """
         _check_type("format id", self.format_id, int, "an integer")
         _check_type("global id", self.global_id, bytes, "bytes")

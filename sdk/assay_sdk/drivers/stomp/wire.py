@@ -246,7 +246,7 @@ class StompWire(NetworkWire[StompLine]):
         self.answers.emit(Opened(self.epoch, self.capabilities, properties, message_ids=keeps_ids))
 
     def _refused(self, frame: Frame) -> None:
-        """Handle an ERROR, which answers one frame; end the connection unless the ERROR has `CONNECTION_OPEN`."""
+        """Handle an ERROR for a frame or a subscription; end the connection unless the ERROR has `CONNECTION_OPEN`."""
         stays = self._is_open and frame.headers.get(CONNECTION) == CONNECTION_OPEN
         why = refusal(frame, "refused this" if stays else "answered with an ERROR and closed the connection")
         answered = self._receipts.pop(self._at_fault(frame, why), None)

@@ -210,8 +210,8 @@ class LightSubscription:
         """Confirm one delivery only (QS-14); a second call does nothing.
 
         Raises:
-            RefusedError: The application cannot confirm messages of this subscription, the message came over an earlier
-                connection, or the connection is lost before the broker answers.
+            RefusedError: The application cannot confirm messages of this subscription, the connection or the
+                subscription over which the message came has ended, or the connection is lost before the broker answers.
         """
         terms = self.terms
         if terms.qos is Qos.AT_MOST_ONCE or terms.auto_confirm:

@@ -42,7 +42,8 @@ def _moved(session: SessionPort, delivery: EngineDelivery) -> Operation[Refused 
     """Put a poison message on the first target that accepts it.
 
     Returns:
-        None if a target has accepted the message, otherwise the refusal of the last target.
+        None if a target has accepted the message, otherwise the last refusal; the loss of the connection ends the
+        attempts.
     """
     why = refused(Mqrc.BACKOUT_THRESHOLD_REACHED, "no target queue is set")
     for target in delivery.consumer.poison.targets:

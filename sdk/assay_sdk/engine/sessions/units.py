@@ -49,7 +49,7 @@ class UnitOfWork:
             Number of the active unit of work.
 
         Raises:
-            RefusedError: The broker refuses to begin a unit of work.
+            RefusedError: The broker refuses to begin a unit of work, or the connection is lost.
         """
         act = yield from self._ask(UnitEvent.NEED)
         if act is Act.GO:

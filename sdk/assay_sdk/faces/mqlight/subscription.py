@@ -44,7 +44,7 @@ class Delivery:
 
     @property
     def data(self) -> object:
-        """Data of the message: a string, bytes, or the decoded value if the content type is JSON.
+        """Data of the message: a string, bytes, or the decoded value if the content type is JSON; None without a body.
 
         Raises:
             MessageFormatError: The content type is JSON, but the body is not valid JSON.
@@ -164,7 +164,7 @@ class Subscription:
         None leaves the messages to `receive`.
 
         Raises:
-            MessagingError: The callback is not a plain function.
+            MessagingError: The callback is not callable, or is a coroutine function.
         """
         call = callback_for(self._caller, on_message)
         self._caller.runner.call_soon(lambda: self._engine.listen(call))

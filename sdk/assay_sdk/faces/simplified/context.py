@@ -299,7 +299,7 @@ class Context(SessionBase, Closing):
         message listener.
 
         Raises:
-            MessagingRuntimeError: The listener is not a plain function.
+            MessagingRuntimeError: The listener is not callable, or is a coroutine function.
         """
         self._caller.callback(listener, "the exception listener")
         self._shared.connection.on_exception = refusal_listener(listener, RUNTIME)
