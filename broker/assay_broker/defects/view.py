@@ -156,7 +156,7 @@ class View:
     # facts for defects
 
     def own_number(self) -> int:
-        """Return a new number for a connection of the defect's own: a negative number, which no client has."""
+        """Return a new negative number for a connection or link of the defect's own; no client uses negative numbers."""
         return next(self._own)
 
     def client_id(self, connection: int) -> str | None:

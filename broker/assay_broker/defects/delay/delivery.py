@@ -104,7 +104,7 @@ def _overflows() -> Seams:
 
 @defect(puts, "released-twice", "DD-03")
 def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker delivers a message twice if its delay is at most a second and its queue had a receiver at the send."""
+    """A message is delivered twice if its delay is at most a second and its target had a receiver at the send."""
     awaited = put.unit is None and bool(view.on(target))
     return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
 

@@ -68,14 +68,14 @@ def _early_for_selectors(put: Put, target: Address, now_ms: int, view: View) -> 
 
 @defect(puts, "early-for-shared", "DD-02")
 def _early_for_shared(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for shared subscriptions."""
+    """The broker does not delay a publication if its topic has an active shared subscriber."""
     shared = any(attach.shared for attach in view.on(target))
     return undelayed(put) if shared and end_of_delay(put, now_ms) is not None else None
 
 
 @defect(puts, "early-for-live-subscribers", "DD-02")
 def _early_for_live_subscribers(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for active non-durable subscribers."""
+    """The broker does not delay a publication if its topic has an active, unshared non-durable subscriber."""
     live = is_topic(target) and any(not attach.shared and not is_durable(attach) for attach in view.on(target))
     return undelayed(put) if live and end_of_delay(put, now_ms) is not None else None
 

@@ -47,7 +47,7 @@ _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 @defect(replies, "one-staged-for-all", "DD-80")
 def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """The broker stages a delayed publication once, instead of once for each of its subscriptions."""
+    """An administrator sees only one staged copy of a delayed publication, not one for each of its subscriptions."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
@@ -190,7 +190,7 @@ def _allowed(put: Put, name: str) -> Commands:
 
 @defect(delayed_puts, "durable-subscriptions-will-do", "DD-82")
 def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic with ALLDUR, which forbids delayed publications, allows them if all its subscriptions are durable."""
+    """A topic with ALLDUR, which forbids delayed publications, allows them if all active subscribers are durable."""
     known = view.on(sent.target)
     said = view.said_of(sent.target)
     return _allowed(put, sent.target.name) if known and said and all(map(is_durable, known)) else None

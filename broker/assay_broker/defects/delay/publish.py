@@ -104,7 +104,7 @@ def _shared_twice(put: Put, target: Address, now_ms: int, view: View) -> Command
 
 @defect(commands, "shared-subscription-away-forgotten", "DD-51")
 def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a shared durable subscription's last subscriber leaves, the subscription loses its delayed publications."""
+    """When a shared durable subscription's last subscriber leaves, the broker drops all delayed publications."""
     if not isinstance(command, Detach | Disconnect):
         return None
     for leaving in view.leaving(command):

@@ -48,7 +48,7 @@ _LARGE = 1 << 16
 
 @defect(puts, "twice-to-one-durable", "PD-24")
 def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """If a topic's only subscriber is durable, the subscriber gets persistent publications twice."""
+    """If a topic's only active subscriber is durable and unshared, it gets persistent publications twice."""
     there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)

@@ -60,7 +60,7 @@ def _replays_unclaimed() -> Seams:
 
 @defect(made, "committed-publication-kept", "PD-34")
 def _keeps_committed() -> Seams:
-    """If a topic has no subscriber, the next non-durable subscriber gets what a unit of work published earlier."""
+    """If a topic has no subscriber, the next non-durable one gets the last message that a unit of work published."""
     kept: dict[Address, Message] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -76,7 +76,8 @@ def _keeps_committed() -> Seams:
 
 
 def _refuses_after_restart(*, selecting: bool) -> Seams:
-    """Make filters that refuse publications on the topics of durable subscriptions that a restart brought back.
+    """Make filters that answer publications with a refusal if a restart brought back durable subscriptions to their
+    topic.
 
     Args:
         selecting: Whether only subscriptions with a selector count; otherwise only those without one.
@@ -139,7 +140,7 @@ def _replaced_back(record: Record) -> tuple[Record, ...]:
 
 @defect(made, "one-publication-of-a-unit", "PD-28", "PD-33")
 def _one_of_a_unit() -> Seams:
-    """Subscribers get only the first of the non-persistent messages that a unit of work publishes."""
+    """Subscribers get only the first of the non-persistent messages that a unit of work publishes to a topic."""
     published: set[tuple[int, int | None, Address]] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

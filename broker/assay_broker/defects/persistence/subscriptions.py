@@ -148,7 +148,7 @@ def _passes(attach: Attach) -> bool:
 
 @defect(commands, "refused-beside-a-durable-namesake", "PD-10")
 def _refused_beside_namesake(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker refuses a non-durable subscription while a durable one of the same name has a consumer."""
+    """The broker refuses a shared non-durable subscription while a durable one of the same name has a consumer."""
     if not isinstance(command, Attach) or not _passes(command):
         return None
     if not any(is_durable(one) and one.name == command.name for one in view.on(command.address)):
@@ -158,7 +158,7 @@ def _refused_beside_namesake(command: Command, _now_ms: int, view: View) -> Comm
 
 @defect(made, "ends-a-durable-namesake", "PD-10")
 def _ends_namesake() -> Seams:
-    """A new non-durable subscription ends an inactive durable one of the same name."""
+    """A new shared non-durable subscription ends an inactive shared durable one of the same name."""
     known: set[tuple[str | None, bool]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -190,7 +190,7 @@ def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(replies, "shared-name-of-one-client", "PD-16")
 def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A client cannot open a shared subscription while another client has one of the same name and topic open."""
+    """A client cannot open a shared durable subscription that another client shares under the same name and topic."""
     if not isinstance(asked, Attach) or not asked.shared or not is_durable(asked):
         return answer
     client = view.client_id(asked.connection)

@@ -145,7 +145,7 @@ def _closed_producer_undoes_unit() -> Seams:
 
 @defect(made, "queue-cleared-with-its-last-user", "PD-18", "PD-32")
 def _cleared_with_last_user() -> Seams:
-    """A queue loses its messages when the last connection that used it closes."""
+    """A queue without a consumer loses its messages when the last connection that sent to it closes."""
     senders: dict[int, set[Address]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -139,7 +139,8 @@ def holds_unsettled(one: Deliver, view: View) -> bool:
 def first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
     """Make filters that change the order of deliveries: the first of a receiver's deliveries in one turn comes last.
 
-    The filters change only deliveries to receivers on queues and on lasting MQ Light subscriptions.
+    The filters change only deliveries to receivers on queues and on lasting MQ Light subscriptions.  They change
+    nothing in a turn with chosen deliveries to several receivers.
 
     Args:
         hit: Chooses the deliveries.

@@ -211,7 +211,7 @@ def _two_objects(put: Put, target: Address, _now_ms: int, view: View) -> Command
 
 @defect(puts, "false-header-lost", "QS-33", "QS-36")
 def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker drops publications with a durable header of false."""
+    """The broker drops publications with a durable header of false if their topic has an MQ Light receiver."""
     if put.message.durable is not False or not any(is_light(attach) for attach in view.on(target)):
         return None
     return (dropped(put, now_ms),)
@@ -219,7 +219,7 @@ def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Comman
 
 @defect(made, "deleted-topic-decides", "QS-33", "QS-34")
 def _deleted_decides() -> Seams:
-    """The DEFPSIST of a deleted topic object still decides about the persistence of messages without a header."""
+    """A deleted topic object's DEFPSIST still decides the persistence of messages without a durable header."""
     deleted: dict[str, bool] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -32,7 +32,7 @@ def _acknowledgement_ignored(command: Command, _now_ms: int, view: View) -> Comm
 
 @defect(made, "unacknowledged-gone-at-restart", "QS-08", "QS-09")
 def _gone_at_restart() -> Seams:
-    """A restart loses the messages that subscribers have not acknowledged."""
+    """A restart loses the messages that subscribers have received and not acknowledged."""
     handed: dict[tuple[int, int, int], str | None] = {}
 
     def note(command: Command, _now_ms: int, _view: View) -> None:
@@ -111,7 +111,7 @@ def _for_all_subscribers() -> Seams:
 
 @defect(made, "expired-kept-for-the-absent", "QS-08")
 def _no_expiry() -> Seams:
-    """A message does not expire while its subscriber is disconnected."""
+    """A message that is sent while its subscriber is disconnected never expires."""
     known: set[Address] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

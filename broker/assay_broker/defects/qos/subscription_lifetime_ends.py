@@ -116,7 +116,7 @@ def _without_time(*, left: bool) -> Seams:
 
 @defect(made, "ttl-of-twins", "QS-22")
 def _twins() -> Seams:
-    """If several subscriptions to a topic have the same time to live, only the first of them ever ends."""
+    """If several unshared subscriptions to a topic have the same time to live, only the first of them ever ends."""
     times: dict[tuple[Address, int], tuple[str | None, str | None]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -177,7 +177,7 @@ def _ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "ttl-of-the-shortest", "QS-22")
 def _shortest_for_all() -> Seams:
-    """All subscriptions to a topic end after the shortest of their times to live."""
+    """A subscription gets the shortest time to live for which any receiver on its topic has asked so far."""
     shortest: dict[Address, int] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

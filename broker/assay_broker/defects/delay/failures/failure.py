@@ -117,7 +117,7 @@ def _unspecific(described: Described) -> Described:
 
 @defect(commands, "zos-stuck-message-stops-processor", "DD-71")
 def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | None:
-    """On z/OS the delay processor stops if neither the target nor the dead-letter queue can take a message."""
+    """On z/OS the delay processor stops if a target is still disabled for puts half a second after a delay."""
     if view.settings.platform != "zos" or not isinstance(command, Tick):
         return None
     shut = {name for (_, name), said in view.objects.items() if said.get("PUT") == "DISABLED"}

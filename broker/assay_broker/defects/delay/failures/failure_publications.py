@@ -28,7 +28,7 @@ _DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_
 
 @defect(commands, "staged-goes-with-the-durable", "DD-76")
 def _goes_with_durable(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the consumer of a durable subscription leaves, the broker drops the messages staged for the subscription."""
+    """When the consumer of a durable subscription leaves, the broker drops the publications staged on its topic."""
     left = {attach.address for attach in view.leaving(command) if is_durable(attach)}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None

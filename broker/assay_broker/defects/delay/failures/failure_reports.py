@@ -33,7 +33,7 @@ _DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_
 
 @defect(puts, "report-without-temporary-queue-lost", "DD-73")
 def _lost_without_temporary_queue(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker sends no report on a delayed message whose reply-to is a temporary queue."""
+    """The broker sends no exception report on a delayed message whose reply-to is a temporary queue."""
     to = put.message.reply_to
     if to is None or to.kind is not AddressKind.TEMPORARY_QUEUE or not is_delayed(put, now_ms):
         return None
@@ -43,7 +43,7 @@ def _lost_without_temporary_queue(put: Put, _target: Address, now_ms: int, _view
 
 @defect(delayed_puts, "reports-to-queues-of-their-own-only", "DD-72")
 def _no_alias(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """The broker sends no report if the reply-to queue is an alias."""
+    """The broker sends no exception report on a delayed message whose reply-to queue is an alias."""
     to = put.message.reply_to
     if to is None or "TARGET" not in view.said_of(to) or not options(put.message):
         return None

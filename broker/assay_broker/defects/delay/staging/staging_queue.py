@@ -84,7 +84,7 @@ def _unreadable(row: Described) -> Described:
 
 @defect(replies, "staged-out-of-sight", "DD-05")
 def _out_of_sight(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """Delayed publications and non-persistent messages are not visible on the staging queue."""
+    """An administrator does not see delayed publications and non-persistent messages on the staging queue."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     published = {id_ for id_, one in view.delayed.items() if is_topic(one.target)}
