@@ -114,8 +114,9 @@ class Session(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: The connection has no client id, the subscription has a consumer already, the broker or the
-                driver lacks a capability, an argument is invalid, or the broker refuses the call.
+            MessagingError: The session is closed, the connection has no client id, the subscription has a consumer
+                already, the broker or the driver lacks a capability, an argument is invalid, or the broker refuses the
+                call.
         """
         engine = self._subscription(
             topic,
@@ -140,8 +141,8 @@ class Session(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: An argument is invalid, the broker or the driver lacks shared subscriptions or another
-                needed capability, or the broker refuses the call.
+            MessagingError: The session is closed, an argument is invalid, the broker or the driver lacks shared
+                subscriptions or another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -165,8 +166,8 @@ class Session(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingError: An argument is invalid, the broker or the driver lacks shared or durable subscriptions or
-                another needed capability, or the broker refuses the call.
+            MessagingError: The session is closed, an argument is invalid, the broker or the driver lacks shared or
+                durable subscriptions or another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._message_consumer(topic, engine)

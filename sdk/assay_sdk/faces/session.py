@@ -87,7 +87,7 @@ class SessionBase:
         """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 2.0, 6.2.11).
 
         Raises:
-            JmsError: The session is transacted, closed or lost.
+            JmsError: The session is transacted or in XA mode, or is closed or lost.
         """
         self._caller(self._engine.recover())
 

@@ -60,7 +60,7 @@ class XaResource:
             that the branch has ended.
 
         Raises:
-            JmsError: The branch is unknown, a session still works in it, or it was rolled back.
+            JmsError: This session is closed, the branch is unknown or was rolled back, or a session still works in it.
         """
         return self._caller(self._engine.prepare(xid))
 
@@ -72,8 +72,8 @@ class XaResource:
             one_phase: Whether to commit without an earlier prepare.
 
         Raises:
-            JmsError: The branch is unknown or not prepared, was completed heuristically, or the broker rolled it back
-                instead.
+            JmsError: The session is closed, the branch is unknown, not prepared or completed heuristically, or the
+                broker rolled the branch back instead.
         """
         self._caller(self._engine.commit(xid, one_phase=one_phase))
 
@@ -81,7 +81,8 @@ class XaResource:
         """Roll a branch back, prepared or not (xa_rollback); the broker redelivers the messages received in the branch.
 
         Raises:
-            JmsError: The branch is unknown, a session still works in it, or it was completed heuristically.
+            JmsError: This session is closed, the branch is unknown or was completed heuristically, or a session still
+                works in it.
         """
         self._caller(self._engine.rollback(xid))
 
@@ -89,7 +90,7 @@ class XaResource:
         """List the branches that are prepared, or were completed heuristically and not forgotten (xa_recover).
 
         Raises:
-            JmsError: The session is closed.
+            JmsError: The session is closed, or the broker refuses the call.
         """
         return self._caller(self._engine.recover())
 
@@ -97,6 +98,6 @@ class XaResource:
         """Have the broker forget a branch that was completed heuristically (xa_forget).
 
         Raises:
-            JmsError: The branch is unknown, or was not completed heuristically.
+            JmsError: The session is closed, or the branch is unknown or was not completed heuristically.
         """
         self._caller(self._engine.forget(xid))

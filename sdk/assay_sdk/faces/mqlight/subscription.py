@@ -179,7 +179,7 @@ class Subscription:
             The message; None if no message came in time or the subscription has ended.
 
         Raises:
-            MessagingError: The subscription has an `on_message`, or the client is stopped.
+            MessagingError: The timeout is invalid, the subscription has an `on_message`, or the client is stopped.
         """
         timeout_ms = self._caller.optional_milliseconds(timeout, "timeout")
         operation = self._host.receive(self._engine, timeout_ms)

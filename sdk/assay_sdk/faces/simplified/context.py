@@ -217,8 +217,9 @@ class Context(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: The connection has no client id, the subscription has a consumer already, the broker
-                or the driver lacks a capability, an argument is invalid, or the broker refuses the call.
+            MessagingRuntimeError: The context is closed, the connection has no client id, the subscription has a
+                consumer already, the broker or the driver lacks a capability, an argument is invalid, or the broker
+                refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -243,8 +244,8 @@ class Context(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared subscriptions or
-                another needed capability, or the broker refuses the call.
+            MessagingRuntimeError: The context is closed, an argument is invalid, the broker or the driver lacks shared
+                subscriptions or another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -268,8 +269,8 @@ class Context(SessionBase, Closing):
             poison: When to move a message that is delivered repeatedly (`assay_sdk.faces.poison.PoisonOptions`).
 
         Raises:
-            MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared or durable
-                subscriptions or another needed capability, or the broker refuses the call.
+            MessagingRuntimeError: The context is closed, an argument is invalid, the broker or the driver lacks shared
+                or durable subscriptions or another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._started(topic, engine)
