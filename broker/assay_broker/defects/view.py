@@ -156,7 +156,7 @@ class View:
     # facts for defects
 
     def own_number(self) -> int:
-        """Return a new negative number for a connection or link of the defect's own; no client uses negative numbers."""
+        """Return a new negative number, which no client uses, for a connection or link of the defect's own."""
         return next(self._own)
 
     def client_id(self, connection: int) -> str | None:

@@ -76,8 +76,9 @@ def _keeps_committed() -> Seams:
 
 
 def _refuses_after_restart(*, selecting: bool) -> Seams:
-    """Make filters that answer publications with a refusal if a restart brought back durable subscriptions to their
-    topic.
+    """Make filters that refuse publications on the topics of durable subscriptions that a restart brought back.
+
+    The filters change only the answers: the subscribers still get the publications.
 
     Args:
         selecting: Whether only subscriptions with a selector count; otherwise only those without one.
