@@ -57,5 +57,5 @@ def body_size(octets: bytes) -> int:
 
 
 def _content(octets: bytes, at: int) -> int:
-    """Return the position of an encoded string's or binary value's first octet of content."""
+    """Return the position of the first octet of content in an encoded string or binary value."""
     return at + (5 if octets[at] & 0x10 else 2)

@@ -127,7 +127,7 @@ class FrameRecording:
 
 
 def _whole(octets: bytes, at: int, end: int) -> int:
-    """Return the size of the frame at a position; 0 if it is a protocol header, or not complete."""
+    """Return the size of the frame at a position; 0 for a protocol header, an incomplete frame or an invalid size."""
     size = int.from_bytes(octets[at : at + 4])
     return size if HEADER_SIZE <= size <= end - at and octets[at : at + 4] != b"AMQP" else 0
 

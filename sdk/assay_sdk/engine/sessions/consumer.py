@@ -274,7 +274,7 @@ class EngineConsumer:
         self.replenish()
 
     def replenish(self) -> None:
-        """Grant the broker credit up to the window, if at most half of the window is in use."""
+        """Grant the broker credit for up to `_window()` messages in all, if at most half of this number is in use."""
         window = self._window()
         ahead = self._credit + len(self.buffer)
         if window and ahead <= window // 2 and self._may_ask():
