@@ -54,7 +54,7 @@ class Delivery:
             return body
         try:
             return msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
+        except (ValueError, RecursionError) as error:  # DecodeError is a ValueError; also not UTF-8, nested too deeply
             text = f"a message of {self.topic} has content type {JSON}, but its body is not valid JSON: {error}"
             raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, text, objects=(self.topic,))) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World
@@ -66,7 +67,8 @@ def test_an_empty_topic_is_no_destination(world: World) -> None:
         client.subscribe("")
 
 
-def test_what_is_called_json_and_is_none_says_so(world: World) -> None:
+@pytest.mark.parametrize("body", ["{", b'"\xff"', "[" * 100_000])
+def test_what_is_called_json_and_is_none_says_so(world: World, body: Any) -> None:
     broker = world.broker
     with world.client() as client:
         got: list[Delivery] = []
@@ -82,7 +84,7 @@ def test_what_is_called_json_and_is_none_says_so(world: World) -> None:
                 def decode(self, body: object, content_type: object) -> str:
                     return f"{body!s} of {content_type!s}"
 
-            context.create_producer(Topic("t", converter=Broken())).send("{")
+            context.create_producer(Topic("t", converter=Broken())).send(body)
         world.let(SECOND)
     with pytest.raises(MessageFormatError, match="its body is not valid JSON"):
         _ = got[0].data
