@@ -1186,6 +1186,29 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-delivery-delay
+    Scenario Outline: After the broker <event>, a delayed message for a non-durable subscriber does not come to a subscriber of another topic
+      Given a topic "one"
+      And a topic "two"
+      And a non-durable subscriber "passer" on topic "one"
+      When message "delayed" is sent to topic "one" with a delivery delay of 20 s
+      And the broker <event>
+      And a non-durable subscriber "late" subscribes to topic "two"
+      And 25 s have passed since "delayed" was sent
+      And message "after" is sent to topic "two"
+      Then "late" sees "after" exactly once
+      And "late" never sees "delayed"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     @needs-session
     Scenario Outline: After the broker <event>, a non-durable subscriber gets no message sent before it subscribes again
       Given a topic

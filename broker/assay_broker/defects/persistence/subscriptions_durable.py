@@ -226,7 +226,7 @@ def _handed_last() -> Seams:
     return commands(rewrite)
 
 
-@defect(made, "staged-handed-over-after-restart", "PD-14")
+@defect(made, "staged-handed-over-after-restart", "PD-14", "PD-27")
 def _staged_handed_over() -> Seams:
     """After a restart, the first new non-durable subscriber gets the delayed publications to all topics at once."""
     staged: list[Message] = []
