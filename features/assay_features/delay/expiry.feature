@@ -261,6 +261,16 @@ Feature: A message whose time to live is over is not delivered
       And a receiver starts to wait on the queue
       Then the receiver sees "lasting" exactly once
 
+    @kit @needs-delivery-delay @judges-client
+    Scenario: A delayed message that expires while the client waits for a full batch is not delivered
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 5 within 17 s
+      When message "fresh" is sent to the queue
+      And message "stale" is sent to the queue with a delivery delay of 10 s and a time to live of 12 s
+      Then the receiver sees "fresh" exactly once
+      And the receiver never sees "stale"
+
     @kit @needs-delivery-delay @needs-local-transaction
     Scenario: The time to live of a delayed message counts from the send and not from the commit
       Given an empty queue

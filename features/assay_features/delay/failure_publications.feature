@@ -49,6 +49,28 @@ Feature: Delayed publications that a subscriber cannot receive
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_DISCARD_MSG | 300   |
         | non-persistent | MQRO_EXCEPTION                                     | 0     |
 
+    @evidence @needs-durable-subscription
+    Scenario Outline: A publication for a durable subscriber that has unsubscribed is reported even if the broker <event>
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And a durable subscriber "fickle" on the topic
+      And message "news" is sent to the topic with a delivery delay of 10 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      When subscriber "fickle" unsubscribes
+      And the broker <event>
+      Then queue "replies" holds 1 report
+      And the report on "news" on queue "replies" has the message id of the original as its correlation id
+      And the dead-letter queue is empty
+
+      @needs-restart
+      Examples:
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples:
+        | event                    |
+        | is killed and comes back |
+
     Scenario: A publication for a non-durable subscriber that has gone is reported
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
