@@ -430,6 +430,22 @@ Feature: The sender chooses whether a message is persistent
         | classic    | persistent     | non-persistent | NON_PERSISTENT | PERSISTENT     |
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
 
+    @kit @needs-default-persistence @needs-queue
+    Scenario Outline: DEFPSIST(<defpsist>) decides about one send that leaves the mode to the queue, not the producer's <own> mode
+      Given a queue with DEFPSIST(<defpsist>)
+      And a receiver on the queue
+      And a producer on the queue
+      And the producer's delivery mode is <own>
+      When the producer sends message "special" with delivery mode as the destination defines for this send only
+      And the producer sends message "usual"
+      Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+      And message "usual" as seen by "receiver" shows JMSDeliveryMode "<usual>"
+
+      Examples:
+        | own            | defpsist | shown          | usual          |
+        | persistent     | NO       | NON_PERSISTENT | PERSISTENT     |
+        | non-persistent | YES      | PERSISTENT     | NON_PERSISTENT |
+
     @needs-default-persistence
     Scenario Outline: The <given> mode of one send overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)

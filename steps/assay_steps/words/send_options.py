@@ -98,6 +98,7 @@ OPTION_PHRASES: tuple[tuple[str, Read], ...] = (
     (r"a delivery delay of (.+)", lambda match: {"delay_ms": read_span(match[1])}),
     (r"a time to live of (.+) for this send only", lambda match: {"send_ttl_ms": read_span(match[1])}),
     (r"delivery mode (persistent|non-persistent) for this send only", lambda match: {"send_mode": Mode(match[1])}),
+    (f"delivery mode {_AS_DEFINED} for this send only", lambda _match: {"send_mode": Mode.AS_DESTINATION}),
     (r"priority (\d) for this send only", lambda match: {"send_priority": int(match[1])}),
     (r"a time to live of (.+)", lambda match: {"ttl_ms": read_span(match[1])}),
     (rf"delivery mode (persistent|non-persistent|{_AS_DEFINED})", lambda match: {"mode": Mode(match[1])}),
