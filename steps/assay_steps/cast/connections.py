@@ -156,6 +156,12 @@ class Connections(Cast[Connection]):
             if (connection.member or self._waiting.instance.members[0]) == gone:
                 connection.lost()
 
+    def abort(self) -> None:
+        """Drop the connections that are still open, without a close."""
+        for connection in self.values():
+            if connection.open:
+                connection.abort()
+
     def close(self) -> None:
         """Close the connections that are still open; a refused close has no effect on the verdict."""
         for connection in self.values():

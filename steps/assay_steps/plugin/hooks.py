@@ -36,7 +36,7 @@ from assay_steps.plugin.markers import marker_lines
 from assay_steps.plugin.probes import PROBED, TOLD, EarlyEnd, is_probe, probed
 from assay_steps.plugin.provisioning import Provided
 from assay_steps.plugin.run import PLUGIN, Run, RunOptions
-from assay_steps.plugin.stash_keys import BACKGROUND, JOURNAL, LEFT, WORLD
+from assay_steps.plugin.stash_keys import BACKGROUND, JOURNAL, LEFT, SILENT, WORLD
 from assay_steps.plugin.steps.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.steps.lookup import StepLookup
 from assay_steps.plugin.steps.recorder import StepRecorder, sentence
@@ -208,6 +208,7 @@ class AssayPlugin:
         if problem is not None:
             self.recorder.outside(item, problem)
         if not isinstance(problem, LostBrokerError) and (silence := _silence(world.instance)):
+            item.stash[SILENT] = True
             journal.write(
                 events.Step,
                 keyword="*",
@@ -257,7 +258,9 @@ class AssayPlugin:
         world = item.stash.get(WORLD, None)
         try:
             if world is not None:
-                world.connections.close()
+                connections = world.connections
+                # a broker that does not answer would let each close wait until its limit
+                (connections.abort if item.stash.get(SILENT, False) else connections.close)()
                 self.run.release(world.instance)
         finally:
             for key in LEFT:

@@ -18,7 +18,7 @@ from assay_adapters.brokers.reference.server.instance import ServerInstance
 from assay_adapters.ports.backend import BackendError, FaultSharing, SharedFaultError, Silence, Whose
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
-from assay_evidence.events import Fault, ScenarioBegin
+from assay_evidence.events import Call, Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_steps.plugin.cases import CASE
@@ -259,8 +259,12 @@ def test_a_scenario_in_which_the_broker_fell_silent_is_never_a_pass(
         out=tmp_path / "out", backend="reference-server", scenarios=(RESTARTED,), workers=1, probes=False
     )
     run_suite(options)
-    (found,) = evidence(tmp_path / "out")[1].scenarios
+    journals, verdicts = evidence(tmp_path / "out")
+    (found,) = verdicts.scenarios
     assert (found.verdict, found.attempt) == (verdict or Verdict.INCONCLUSIVE, attempt)
+    calls = [event.op for event in journals.events if isinstance(event, Call)]
+    assert "abort" in calls  # a close would wait for the silent broker
+    assert ("close-connection" in calls) is (attempt == 2)
     if verdict is None:
         assert "Acme MQ stopped answering" in found.reason
 
