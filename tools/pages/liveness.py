@@ -9,7 +9,7 @@ _HEAD = f"""# Heart-beats over STOMP: the profile stomp-liveness
 
 `assay liveness` judges whether a broker and a client keep their promises about heart-beats, each end separately. The
 rules rest on the section [Heart-beating]({SECTION}) of STOMP 1.2. They are
-no rules of [the catalogue](rules/README.md), because STOMP is none of its four documents; no total of `assay run` counts them.
+not in [the catalogue](rules/README.md), whose rules come from four other documents; no total of `assay run` counts them.
 `make pages` writes this page.
 
 ```console
@@ -41,11 +41,11 @@ _END = """
 | `recorded` | a product breaks a *kit* rule |
 | `inconclusive` | the kit itself was late, or the connection ended before the judged phase was over |
 
-- **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. An end breaks its promise after one and a
-  half intervals without an octet, because stomp.py ends the connection then. Artemis and stompjs allow two intervals.
-- **Lateness.** A relay between both ends notes when octets arrive. The relay measures how late it is itself. If this lateness may
-  explain the missing octets, the verdict is `inconclusive`. The relay cannot measure how late a broker's process is, so choose a
-  longer interval on a busy machine.
+- **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. Here an end breaks its promise after one and a
+  half intervals without an octet, because stomp.py then ends the connection. Artemis and stompjs allow two intervals.
+- **Lateness.** A relay between both ends notes when octets arrive. The relay also measures its own lateness. If this lateness may
+  explain the missing octets, the verdict is `inconclusive`. The relay cannot measure how late a broker's process is, so choose a longer
+  interval on a busy machine.
 
 ## Scenarios
 

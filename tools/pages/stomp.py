@@ -56,11 +56,11 @@ receipt or not; only the [extension](#extensions) `open-errors` keeps the connec
 | `selector` | a JMS selector; the values of a message's headers are texts, unless the message's `property-types` says otherwise |
 | `no-local:true`, `activemq.noLocal:true` | no messages of this connection (topics) |
 | `activemq.prefetchSize`, `prefetch-count` | the window: how many messages may be unsettled at a time. -1 means the limit `most-window`, 0 means 1; without the header, the limit `window` |
-| `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 have the same meaning as in the previous row |
+| `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 have the meanings of the previous row |
 | `durable-subscription-name`, `durable-subscriber-name`, `activemq.subscriptionName` | a durable subscription of the client id |
-| `shared:true` with one of the three headers of the previous row | a shared durable subscription; on a connection without a client id, its name alone identifies it |
+| `shared:true` with one of the three headers of the previous row | a shared durable subscription of the client id; on a connection without a client id, of all clients |
 | `shared-subscription-name` | a shared subscription that is not durable |
-| `durable:true` | a durable subscription that all clients share, as in RabbitMQ; its name is `x-queue-name`, or else the id and the destination |
+| `durable:true` | a durable subscription that all clients share, as in RabbitMQ; its name is the value of `x-queue-name`, or else the id and the destination |
 | `browser:true` | copies of the messages on a queue, and then a MESSAGE with `browser:end` |
 
 The receipt of a SUBSCRIBE comes before its first MESSAGE. UNSUBSCRIBE returns unsettled messages to their queue as failed deliveries.
