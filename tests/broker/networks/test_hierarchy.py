@@ -11,6 +11,7 @@ from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.properties import RETAIN, RETAIN_PUBLICATION
 
 TOPIC = Address(AddressKind.TOPIC, "prices/gold")
 ALL_PRICES = Address(AddressKind.TOPIC, "prices/#")
@@ -42,6 +43,16 @@ def test_a_publication_reaches_subscribers_on_the_other_queue_manager(
     assert world.line(publisher, sends=TOPIC).send("p", durable=durable) is None
     world.run()
     assert [line.bodies() for line in lines] == [["p"]] * 3
+
+
+def test_a_unit_retains_a_publication_although_only_the_neighbour_has_a_subscriber(world: World) -> None:
+    there = world.line("QM2", receives=TOPIC)
+    sender = world.line("QM1", sends=TOPIC)
+    sender.submit(driver.Begin(sender.token(), 1, 1))
+    assert sender.send("kept", unit=1, properties={RETAIN: RETAIN_PUBLICATION}) is None
+    sender.submit(driver.Commit(sender.token(), 1))
+    world.run()
+    assert (there.bodies(), world.line("QM1", receives=TOPIC).bodies()) == (["kept"], ["kept"])
 
 
 def test_a_subscriber_of_overlapping_topics_gets_one_copy_for_each_of_its_subscriptions(world: World) -> None:

@@ -17,7 +17,7 @@ from assay_broker.shell import QueueManager
 from assay_broker.stores.memory import MemoryStore
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address, Message, Property
 from assay_sdk.model.reasons import Refused
 from assay_sdk.runners.virtual import VirtualRunner
 
@@ -134,11 +134,21 @@ class Line:
             self.wire.submit(command)
         self.world.run()
 
-    def send(self, body: str, *, delay_ms: int = 0, durable: bool = True, unit: int | None = None) -> Refused | None:
+    def send(
+        self,
+        body: str,
+        *,
+        delay_ms: int = 0,
+        durable: bool = True,
+        unit: int | None = None,
+        properties: dict[str, Property] | None = None,
+    ) -> Refused | None:
         """Send a message, and return the refusal, or None."""
         due_ms = self.world.now_ms() + delay_ms if delay_ms else None
         token = self.token()
-        message = Message(message_id=body, body=body, durable=durable, delivery_time_ms=due_ms)
+        message = Message(
+            message_id=body, body=body, durable=durable, delivery_time_ms=due_ms, properties=properties or {}
+        )
         self.submit(driver.Send(token, 1, message, unit=unit))
         (outcome,) = [
             event for event in self.events if isinstance(event, driver.Done | driver.Failed) and event.token == token

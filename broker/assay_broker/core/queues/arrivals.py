@@ -43,7 +43,8 @@ def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     (DD-26), and a publication reaches its subscribers at the commit.
     """
     if (
-        len(pending.queues) == 1
+        not pending.dead
+        and len(pending.queues) == 1
         and pending.homes == (pending.queues[0].home,)
         and pending.queues[0].on_use
         and unit.owner[1] is not None
