@@ -160,8 +160,10 @@ class RemoteManager:
         """
         if self._name is None:
             found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
-            if len(found) != 1:
-                names = ", ".join(one.name for one in found) or "none"
+            if not found:
+                raise UsageProblem(f"{self._url} names no queue manager: start one there, or name one with --name.")
+            if len(found) > 1:
+                names = ", ".join(one.name for one in found)
                 raise UsageProblem(f"{self._url} has several queue managers ({names}): choose one with --name.")
             self._name = found[0].name
         return self._name

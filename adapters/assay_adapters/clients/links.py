@@ -31,7 +31,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
     SDK.
 
     Raises:
-        DestinationError: A name is not valid for a destination; `SdkSession` converts the error to a refusal.
+        DestinationError: A name is not valid for a destination; `attempt_with_names` converts the error to a refusal.
     """
     try:
         return Ok(action())
@@ -51,6 +51,19 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
             raise
         text = f"The client raised {type(error).__name__}: {error}"
         return Raised(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
+
+
+def attempt_with_names(action: Callable[[], T], *, checked: bool) -> Outcome[T]:
+    """Call the SDK as `attempt` does, with names of destinations; an invalid name is a refusal.
+
+    Args:
+        action: The call.
+        checked: Whether the face refuses with checked exceptions.
+    """
+    try:
+        return attempt(action)
+    except DestinationError as error:
+        return Refused(JmsErrorKind.INVALID_DESTINATION, str(error), checked=checked)
 
 
 def acknowledge_message(message: KitMessage) -> None:
@@ -92,7 +105,8 @@ class SdkProducer:
             ttl_ms: The time to live in milliseconds; None for the producer's default.
             to: The destination; None for the producer's destination.
         """
-        return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
+        checked = isinstance(self._port, classic.MessageProducer)
+        return attempt_with_names(lambda: self._send(message, mode, priority, ttl_ms, to), checked=checked)
 
     def close(self) -> Outcome[None]:
         """Close the producer."""

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Literal, TypeVar
 
 from assay_adapters.clients.events import Teller, seen_in
-from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt
+from assay_adapters.clients.links import SdkConsumer, SdkProducer, attempt, attempt_with_names
 from assay_adapters.clients.xa import SdkXaResource
 from assay_adapters.ports.client import (
     AckMode,
@@ -34,7 +34,7 @@ from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.caller import shared_runner
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.converters import ANY
-from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, destination
+from assay_sdk.model.destinations import Destination, Queue, Topic, destination
 from assay_sdk.model.message import Address
 from assay_sdk.observer import Observer
 from assay_sdk.time import Runner
@@ -171,10 +171,7 @@ class SdkSession:
 
     def _named(self, action: Callable[[], T]) -> Outcome[T]:
         """Run an action that makes a destination; return a refusal if the destination's name is invalid."""
-        try:
-            return attempt(action)
-        except DestinationError as error:
-            return Refused(JmsErrorKind.INVALID_DESTINATION, str(error), checked=self._checked)
+        return attempt_with_names(action, checked=self._checked)
 
     def _unsupported(self, what: str) -> Refused:
         return Refused(JmsErrorKind.UNSUPPORTED, f"this face of the SDK has no {what}", checked=self._checked)

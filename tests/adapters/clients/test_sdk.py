@@ -216,6 +216,15 @@ def test_a_name_that_cannot_be_one_is_a_refusal(world: World) -> None:
     assert (refusal.kind, refusal.checked) == (JmsErrorKind.INVALID_DESTINATION, world.checked)
 
 
+@pytest.mark.parametrize("where", ["to", "reply_to"])
+def test_a_send_with_a_name_that_cannot_be_one_is_a_refusal(world: World, where: str) -> None:
+    nameless = Address(AddressKind.QUEUE, "")
+    producer = ok(world.session().producer(None))
+    draft = Draft(key="a", body="a", reply_to=nameless if where == "reply_to" else None)
+    refusal = refused(producer.send(draft, to=nameless if where == "to" else OTHER))
+    assert (refusal.kind, refusal.checked) == (JmsErrorKind.INVALID_DESTINATION, world.checked)
+
+
 def test_a_producer_without_a_destination_sends_where_it_is_told(world: World) -> None:
     producer = ok(world.session().producer(None))
     ok(producer.send(Draft(key="a", body="a"), to=OTHER))

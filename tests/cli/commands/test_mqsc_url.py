@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.broker.http.conftest import Guards, KnownUsers, Served
-from tests.cli.conftest import Assay
+from tests.cli.conftest import Assay, Ended
 from tests.cli.servers import running
 
 from assay.exits import Exit
@@ -37,6 +37,24 @@ def script(tmp_path: Path) -> Path:
 
 def url(served: Served) -> str:
     return f"http://127.0.0.1:{served.port}"
+
+
+def answered(assay: Assay, script: Path, answer: bytes) -> Ended:
+    """Run ``assay mqsc`` against a server that gives this answer."""
+    script.write_text("DISPLAY QMGR\n", encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            line, _ = listening.accept()
+            with line:
+                line.recv(65_536)
+                line.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        ended = assay("mqsc", script, "--url", f"http://127.0.0.1:{listening.getsockname()[1]}")
+        thread.join(10)
+    return ended
 
 
 SCRIPT = """\
@@ -129,21 +147,22 @@ def test_a_wrong_call_is_told_in_one_sentence(
     ],
 )
 def test_a_server_that_is_something_else_is_told_in_one_sentence(assay: Assay, script: Path, answer: bytes) -> None:
-    script.write_text("DISPLAY QMGR\n", encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def serve() -> None:
-            line, _ = listening.accept()
-            with line:
-                line.recv(65_536)
-                line.sendall(answer)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        ended = assay("mqsc", script, "--url", f"http://127.0.0.1:{listening.getsockname()[1]}")
-        thread.join(10)
+    ended = answered(assay, script, answer)
     assert ended.code is Exit.INCONCLUSIVE
     assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("managers", "told"),
+    [("", "names no queue manager"), ('{"name": "QM1"}, {"name": "QM2"}', "has several queue managers (QM1, QM2)")],
+)
+def test_a_server_without_or_with_several_queue_managers_is_told(
+    assay: Assay, script: Path, managers: str, told: str
+) -> None:
+    body = f'{{"qmgr": [{managers}]}}'.encode()
+    ended = answered(assay, script, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+    assert ended.code is Exit.USAGE
+    assert told in ended.err
 
 
 def test_another_queue_manager_is_told(assay: Assay, script: Path, served: Served) -> None:

@@ -116,7 +116,7 @@ def _traffic(request: ApiRequest) -> Iterator[Metric]:
         ("assay_puts", "Messages that were sent to the queue manager, refused ones included.", manager.puts),
         ("assay_deliveries", "Deliveries to receivers, repeated ones included.", manager.deliveries),
         ("assay_store_flushes", "Flushes of the store to its disk.", flushes.count),
-        ("assay_store_flushed_batches", "Batches of records that these flushes made durable.", flushes.batches),
+        ("assay_store_flushed_batches", "Batches of records in these flushes.", flushes.batches),
         ("assay_store_flush_seconds", "Time that these flushes took.", flushes.ns / _NS_PER_S),
     ):
         yield CounterMetricFamily(name, about, value=value)
