@@ -217,7 +217,7 @@ class Meeting:
         return state.broker is BrokerState.ENDING
 
     def _ended(self, state: _State) -> bool:
-        """Return whether to wait no longer: another process has ended the broker, or this process must do so."""
+        """Return whether the wait is over: another process has ended the broker, or this one becomes the performer."""
         all_ready = {*state.members.values()} == {MemberState.READY}
         if state.broker is BrokerState.ENDING and all_ready and state.performer is None:
             state.performer = self._me
@@ -225,7 +225,7 @@ class Meeting:
         return state.broker is not BrokerState.ENDING
 
     def _started(self, state: _State) -> bool:
-        """Return whether to wait no longer: another process has started the broker, or this process must do so."""
+        """Return whether the wait is over: another process started the broker, or this one becomes the performer."""
         if state.broker is BrokerState.DOWN and state.performer in {None, self._me}:
             state.performer = self._me
             return True

@@ -130,7 +130,7 @@ def _problems(rules: Sequence[str]) -> Generator[None]:
 def _tolerated(
     backend: str, rules: tuple[str, ...], profiles: tuple[str, ...], *, as_json: bool, out: Path | None
 ) -> Exit:
-    """Run all scenarios on each tolerated variant, and print which scenarios fail on it."""
+    """Run the scenarios of the rules on each tolerated variant of these rules, and print which scenarios fail on it."""
     varied = names_with_variants()
     if backend not in varied:
         raise UsageProblem(f"Backend {backend!r} does not support variants; these backends do: {', '.join(varied)}.")

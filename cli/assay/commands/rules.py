@@ -34,7 +34,7 @@ def rules(
     scenarios test them.
     """
     if profile == PROFILE:
-        from assay.commands.liveness import show_rules  # imported here, because it also imports the SDK
+        from assay.commands.liveness import show_rules  # imports the SDK, which the other uses do not need
 
         show_rules()
         return

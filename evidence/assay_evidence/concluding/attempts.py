@@ -100,5 +100,5 @@ def decided(attempts: Sequence[ScenarioVerdict]) -> ScenarioVerdict:
     )
     if number == 1:
         return first
-    # Only the plan has the tags of a foreign scenario, and it does not list the later attempts.
+    # The tags come from `first`: only the plan has the tags of a foreign scenario, and it lists first attempts only.
     return structs.replace(chosen, scenario=first.scenario, tags=first.tags, attempt=number, ran_as=chosen.scenario)

@@ -395,20 +395,20 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: A topic that <is> refuses a delayed <mode> publication if its parent has <value>
+    Scenario Outline: A topic that <is> refuses a delayed <mode> publication if its parent has <attribute>(<value>)
       Given a topic "sport" with PMSGDLV(<value>) NPMSGDLV(<value>)
       And a topic "sport/football" with <attributes>
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode <mode>
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
       Examples:
-        | is                      | mode           | value  | attributes                            |
-        | has ASPARENT            | persistent     | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL)  |
-        | has no value of its own | persistent     | ALLDUR | DEFPRTY(5)                            |
+        | is                         | mode       | attribute | value  | attributes                           |
+        | has PMSGDLV(ASPARENT)      | persistent | PMSGDLV   | ALL    | PMSGDLV(ASPARENT) NPMSGDLV(ALLAVAIL) |
+        | has no PMSGDLV of its own  | persistent | PMSGDLV   | ALLDUR | DEFPRTY(5)                           |
 
       @needs-non-persistent
       Examples:
-        | is                      | mode           | value  | attributes                            |
-        | has ASPARENT            | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
+        | is                     | mode           | attribute | value  | attributes                           |
+        | has NPMSGDLV(ASPARENT) | non-persistent | NPMSGDLV  | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT) |
 
     Scenario: A topic without a topic object refuses a delayed publication if a parent topic has PMSGDLV(ALL)
       Given a topic "sport" with PMSGDLV(ALL)

@@ -150,7 +150,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And the receiver never sees "m1"
 
     @evidence @needs-own-uncommitted @needs-store-error
-    Scenario: Messages that a unit of work has put and got are gone if the store refuses its commit
+    Scenario: If the store refuses the commit, all messages that the unit of work has put are gone, including one that it has got
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -205,7 +205,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       And session "work" is committed
       Then the receiver sees "m1" exactly once
 
-    Scenario: No other receiver gets messages of a closed producer before the commit
+    Scenario: Before the commit, no receiver of another session gets a message of the unit of work, even if its producer is closed
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

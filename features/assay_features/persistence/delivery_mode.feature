@@ -819,7 +819,7 @@ Feature: The sender chooses whether a message is persistent
         | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
 
     @needs-topic
-    Scenario: A non-persistent message of one topic is forwarded to another topic as a persistent message
+    Scenario: When an application sends a received non-persistent message object to another topic, the new message is persistent
       Given a topic "one"
       And a topic "two"
       And session "work" in client mode

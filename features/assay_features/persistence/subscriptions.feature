@@ -987,7 +987,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @evidence @needs-durable-subscription @needs-delivery-delay
-    Scenario Outline: After the broker <event>, a new subscriber gets no delayed message for an earlier subscription to another topic
+    Scenario Outline: After the broker <event>, a new subscriber gets no delayed message for a removed subscription to another topic
       Given a topic "one"
       And a topic "two"
       And a durable subscriber "early" on topic "one"

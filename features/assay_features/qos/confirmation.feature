@@ -566,7 +566,7 @@ Feature: Automatic confirmation decides whether the client or the application ac
       And "s" sees "m1" exactly once
 
     @evidence
-    Scenario: Messages are acknowledged one by one as they come, although their number exceeds the client's credit
+    Scenario: A subscriber that acknowledges each message gets more messages than its credit, each exactly once
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once

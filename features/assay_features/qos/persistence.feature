@@ -170,7 +170,7 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back |
 
     @evidence @needs-reconnect @needs-shared-subscription @needs-topic-wildcard @needs-kill
-    Scenario: After a kill, the messages of two non-durable sharers of a topic pattern are gone, also if one sharer left before
+    Scenario: After a kill, the messages of a shared non-durable subscription to a pattern, which one sharer has left, are gone
       Given subscriber "left", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club" and quality of service at-least-once
       When message "m1" is sent to topic "sport/news" with the durable header true

@@ -29,8 +29,8 @@ def session_settings(octets: int) -> Mapping[str, str]:
     large = octets >= LARGE_OCTETS
     return {
         "spark.sql.adaptive.enabled": "true" if large else "false",
-        # Spark takes the compressed size of a table for its size.  Lists of faults need much more memory, so a table
-        # that Spark broadcasts on its own may not fit.  Explicit broadcasts stay.
+        # Spark estimates a table's memory by its compressed size.  Lists of faults need much more memory, so a table
+        # that Spark broadcasts automatically may not fit.  Explicit broadcasts stay.
         **({"spark.sql.autoBroadcastJoinThreshold": "-1"} if large else {}),
         "spark.sql.legacy.timeParserPolicy": "CORRECTED",
         "spark.sql.session.timeZone": "UTC",

@@ -97,7 +97,11 @@ def _careless(args: Column) -> Column:
 
 
 def _definite(made: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Find the names of durable subscriptions that the journal describes without contradiction."""
+    """Return all names of subscriptions, with the column ``definite``.
+
+    It is true if each consumer under the name is durable, unlimited (``whole``) and of a known client, and if all have
+    one destination and one way of sharing.
+    """
     return (
         made.where(F.col("name").isNotNull())
         .groupBy(*case, "name")

@@ -147,7 +147,7 @@ def _header(message: Message) -> bytes:
     ttl_ms = message.ttl_ms if message.ttl_ms and message.ttl_ms <= MAX_TTL_MS else None
     if message.durable is None and message.priority is None and ttl_ms is None:
         return b""
-    # A false is encoded, not left out, because RabbitMQ 4 treats an absent durable as true.
+    # `durable` = false is encoded, not left out, because RabbitMQ 4 treats an absent durable as true.
     return types.described(
         HEADER,
         types.fields(

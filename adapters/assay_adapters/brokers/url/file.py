@@ -66,7 +66,7 @@ class Reading(Struct, frozen=True):
 
 
 def read(file: Path) -> Reading:
-    """Read a file.
+    """Read the file that describes a broker; the result has its mistakes, such as invalid TOML.
 
     Raises:
         DescriptionError: The file cannot be opened, or is not text in UTF-8.

@@ -316,7 +316,10 @@ class OutgoingEnd(SettlingEnd):
         return True
 
     def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
-        """Return a delivery to the queue as failed; abort it if it was sent in part, otherwise release it."""
+        """Return a delivery to the queue, counted as failed.
+
+        If it was sent in part, abort it at once; otherwise `_release` returns it.
+        """
         if self._is_begun(number):
             self._waiting.popleft()
             delivery = self.engine.abort()

@@ -190,8 +190,8 @@ class EngineSession:
         """
         self._use_unit("roll back")
         if (yield from self.unit.rollback()):
-            # After a rollback the broker leaves enlisted messages with the link.  The client sends an outcome for
-            # them, so that the broker counts the delivery as failed and delivers them again.
+            # A broker may leave enlisted messages with the link after a rollback.  So the engine settles them as
+            # failed, and the broker delivers them again.  The AMQP driver skips those that are on their queue already.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
     def close(self, caller: int, *, awaited: bool = True) -> Operation[None]:

@@ -46,7 +46,7 @@ def _filled_in(put: Put, _target: Address, _now_ms: int, _view: View) -> Command
 
 @defect(shown, "reports-under-one-id", "DD-85")
 def _one_report_id(row: Described) -> Described:
-    """The broker gives all reports the same new message id."""
+    """An administrator sees the same new message id on all reports."""
     reports = row.descriptor.get("MsgType") == MQMT_REPORT
     return replace(row, descriptor={**row.descriptor, "MsgId": "BB" * 24}) if reports else row
 

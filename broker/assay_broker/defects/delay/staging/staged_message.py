@@ -47,7 +47,7 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
     """Make filters that alter the ids that delayed messages have on their target.
 
     Args:
-        descriptor: The ids to change: the name of the message's field, by the name of the descriptor's field.
+        descriptor: The ids to change. Maps a field of the descriptor to the field of the message with the same id.
         message_id: The new value of these ids; None for the message's own message id.
     """
 
