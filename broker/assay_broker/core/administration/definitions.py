@@ -27,7 +27,7 @@ from assay_broker.core.queues.queue import Receiver
 from assay_broker.core.queues.resolution import depth
 from assay_broker.core.records import AuthoritySet
 from assay_broker.core.state import State
-from assay_broker.core.topics.administrative_subscriptions import check_sub, deliver_retained_to_sub
+from assay_broker.core.topics.administrative_subscriptions import check_sub, deliver_retained_to_sub, identified
 from assay_broker.core.topics.retained_updates import clear_retained
 from assay_broker.core.topics.subscriptions import Subscription
 from assay_broker.core.turn import Turn
@@ -47,11 +47,13 @@ def define_object(state: State, turn: Turn, change: DefineObject) -> None:
         raise object_refusal(
             Mqrccf.OBJECT_WRONG_TYPE, f"{planned.name} is a local queue already, created on use.", planned.name
         )
-    new = state.objects.find(planned.namespace, planned.name) is None
-    if planned.kind is Kind.SUB and new:
-        check_sub(state, planned)
+    before = state.objects.find(planned.namespace, planned.name)
+    if planned.kind is Kind.SUB:
+        if before is None:
+            check_sub(state, planned)
+        planned = identified(state, planned, before, turn.now_ms)
     define(state, turn, planned)
-    if planned.kind is Kind.SUB and new:
+    if planned.kind is Kind.SUB and before is None:
         deliver_retained_to_sub(state, turn, planned.name)
 
 

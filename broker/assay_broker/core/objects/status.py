@@ -50,17 +50,22 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
     if definition.namespace is Namespace.QUEUE:
         shown["TYPE"] = definition.kind.value
     elif definition.kind is Kind.SUB:
-        shown["SUBID"] = subscription_id(definition.name)
+        shown["SUBID"] = sub_id(definition)
     elif definition.kind is Kind.QMGR:
         shown["CMDLEVEL"] = host.level
         shown["PLATFORM"] = "MVS" if host.zos else "UNIX"
     return Definition(definition.kind, definition.name, definition.attributes | shown | dict(live))
 
 
+def sub_id(definition: Definition) -> str:
+    """Return the SUBID of a SUB object, which the name alone gives if the settings of the queue manager define it."""
+    return str(definition.attributes.get("SUBID") or subscription_id(definition.name))
+
+
 def subscription_id(name: str) -> str:
     """Return the identifier (SUBID) of a subscription: 24 bytes in hexadecimal digits.
 
     Args:
-        name: The name of a SUB object, or the number of a client's subscription as a text.
+        name: A text that names only this subscription.
     """
     return sha256(name.encode()).hexdigest()[:_SUBSCRIPTION_ID_DIGITS].upper()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay_broker.core.clients.links import parse_selector
 from assay_broker.core.objects.model import Definition, Kind, Namespace
+from assay_broker.core.objects.status import sub_id, subscription_id
 from assay_broker.core.queues.obstacles import obstacles
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
@@ -42,6 +43,20 @@ def check_sub(state: State, definition: Definition) -> None:
     parse_selector(definition.text("SELECTOR"))
 
 
+def identified(state: State, definition: Definition, before: Definition | None, now_ms: int) -> Definition:
+    """Return a SUB object with its SUBID, which is new unless the object replaces another.
+
+    Args:
+        state: The queue manager.
+        definition: The object, perhaps with the SUBID of the object from which its attributes were copied.
+        before: The object that it replaces; None for none.
+        now_ms: The time, in milliseconds since the epoch.
+    """
+    new = f"{definition.name} {now_ms} {state.next_key()}"
+    identifier = subscription_id(new) if before is None else sub_id(before)
+    return Definition(definition.kind, definition.name, definition.attributes | {"SUBID": identifier})
+
+
 def activate_sub(state: State, name: str) -> None:
     """Apply the present definition of a SUB object, after its definition, change, deletion or recovery."""
     known = state.subscriptions.administered.pop(name, None)
@@ -53,6 +68,7 @@ def activate_sub(state: State, name: str) -> None:
     made = Administered(
         state.next_subscription() if known is None else known.number,
         name,
+        sub_id(definition),
         Address(AddressKind.TOPIC, definition.text("TOPICSTR")),
         definition.text("DEST"),
         parse_selector(definition.text("SELECTOR")),

@@ -37,8 +37,9 @@ def destination_at(state: State, home: str) -> str | None:
         home: The home of the copy.
 
     Returns:
-        The queue's name; None if the copy is for no SUB object, or the object does not exist.
+        The queue's name; None if the copy is for no SUB object, or for one that was deleted, even if another object has
+        the same name now (DD-51).
     """
     name = sub_at(home)
     found = None if name is None else state.subscriptions.administered.get(name)
-    return None if found is None else found.name
+    return None if found is None or found.home != home else found.name

@@ -167,6 +167,7 @@ class Administered:
     Args:
         number: The subscription's number, unique among all subscriptions.
         sub: The name of the SUB object.
+        identifier: The SUBID of the SUB object, which an earlier or later object of the same name does not have.
         topic: The topic.
         destination: The name of the queue for the copies (DEST).
         selector: The parsed selector; None without a selector.
@@ -174,20 +175,20 @@ class Administered:
 
     durable = True
 
-    def __init__(self, number: int, sub: str, topic: Address, destination: str, selector: Selector | None) -> None:
+    def __init__(  # noqa: PLR0917  a subscription has all these parts
+        self, number: int, sub: str, identifier: str, topic: Address, destination: str, selector: Selector | None
+    ) -> None:
         self.number = number
         self.sub = sub
+        self.home = f"{_ADMINISTERED_HOME}{identifier}/{sub}"
+        """The home of staged copies.
+
+        The home names the SUB object by SUBID and name, because the object's deletion also drops the copies (DD-76),
+        and a new object of the same name does not get them (DD-51).
+        """
         self.topic = topic
         self.name = destination
         self._selector = selector
-
-    @property
-    def home(self) -> str:
-        """The home of staged copies.
-
-        The home names the SUB object, because the object's deletion also drops the copies (DD-76).
-        """
-        return _ADMINISTERED_HOME + self.sub
 
     def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:
         """Return whether the subscription's selector selects a publication."""
@@ -200,7 +201,7 @@ Subscriber = Subscription | Administered
 
 def sub_at(home: str) -> str | None:
     """Return the name of the SUB object from the home of its staged copies; None for any other home."""
-    return home.removeprefix(_ADMINISTERED_HOME) if home.startswith(_ADMINISTERED_HOME) else None
+    return home.removeprefix(_ADMINISTERED_HOME).partition("/")[2] if home.startswith(_ADMINISTERED_HOME) else None
 
 
 class Subscriptions:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
@@ -12,8 +13,9 @@ from assay_broker.core.administration.changes import (
     DeleteObject,
     DisplayObjects,
 )
+from assay_broker.core.objects.attributes import defaults
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE
-from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.records import MessageStored
 from assay_broker.core.settings import Settings
 from assay_sdk.model.message import Address, AddressKind
@@ -142,6 +144,90 @@ def test_a_delayed_publication_is_dropped_with_its_sub_object(bench: Bench) -> N
     assert bench.browse() == []
     assert bench.browse(Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)) == []
     assert bench.core.next_due_ms() is None
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+@pytest.mark.parametrize("given", [{}, {"TOPICSTR": "other"}, {"LIKE": "OTHER"}, {"DEST": "OTHER"}])
+def test_a_sub_object_defined_anew_gets_no_delayed_publication_of_the_former_one(
+    bench: Bench, given: dict[str, Value], *, restarts: bool
+) -> None:
+    sub(bench)
+    sub(bench, "OTHER", TOPICSTR="elsewhere")
+    bench.put(1, 1, message("a", delivery_time_ms=T0 + 1_000))
+    bench.administer(DeleteObject(Kind.SUB, "S"))
+    terms: dict[str, Value] = {"TOPICSTR": "T", "DEST": "Q"} | given
+    like = str(terms.pop("LIKE")) if "LIKE" in terms else None
+    assert bench.administer(DefineObject(kind=Kind.SUB, name="S", attributes=terms, like=like)).refused is None
+    if restarts:
+        again(bench)
+    bench.put(1, 1, message("b", delivery_time_ms=T0 + 1_000))
+    bench.tick(T0 + 2_000)
+    got = [*bench.browse(), *bench.browse(Address(AddressKind.QUEUE, "OTHER"))]
+    assert got == ([] if "TOPICSTR" in given else ["b"])
+    assert bench.browse(Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)) == []
+
+
+def test_a_sub_object_from_the_settings_that_is_defined_anew_gets_no_delayed_publication_of_the_former_one() -> None:
+    first = Definition(Kind.SUB, "S", defaults(Kind.SUB) | {"TOPICSTR": "T", "DEST": "Q"})
+    settings = limited()
+    bench = ready(replace(settings, objects=(*settings.objects, first)))
+    bench.put(1, 1, message("a", delivery_time_ms=T0 + 1_000))
+    bench.administer(DeleteObject(Kind.SUB, "S"))
+    sub(bench)
+    again(bench).tick(T0 + 2_000)
+    assert bench.browse() == []
+
+
+def test_a_unit_of_work_stages_nothing_for_a_sub_object_that_is_defined_anew_before_the_commit(bench: Bench) -> None:
+    sub(bench)
+    bench.begin(1, 1)
+    bench.put(1, 1, message("a", delivery_time_ms=T0 + 1_000), unit=1)
+    bench.administer(DeleteObject(Kind.SUB, "S"))
+    sub(bench)
+    bench.commit(1, 1)
+    bench.tick(T0 + 2_000)
+    assert bench.browse() == []
+    assert bench.core.next_due_ms() is None
+
+
+@pytest.mark.parametrize("restarts", [True, False])
+def test_a_sub_object_that_is_replaced_keeps_its_delayed_publications(bench: Bench, *, restarts: bool) -> None:
+    sub(bench)
+    bench.put(1, 1, message("a", delivery_time_ms=T0 + 1_000))
+    change = DefineObject(kind=Kind.SUB, name="S", attributes={"TOPICSTR": "T", "DEST": "OTHER"}, replace=True)
+    assert bench.administer(change).refused is None
+    if restarts:
+        again(bench)
+    bench.tick(T0 + 1_000)
+    assert bench.browse(Address(AddressKind.QUEUE, "OTHER")) == ["a"]
+
+
+def test_a_delayed_publication_returns_with_its_sub_object_if_the_store_refuses_the_deletion(bench: Bench) -> None:
+    sub(bench)
+    bench.put(1, 1, message("a", delivery_time_ms=T0 + 1_000))
+    bench.connect(9, user=ADMINISTRATOR)
+    bench.auto = False
+    bench.handle(commands.Administer(9, bench.token(), DeleteObject(Kind.SUB, "S")))
+    bench.fail()
+    bench.auto = True
+    bench.tick(T0 + 1_000)
+    assert bench.browse() == ["a"]
+
+
+def test_a_sub_object_that_is_defined_anew_has_another_subid(bench: Bench) -> None:
+    shown = set()
+    for _ in range(2):
+        sub(bench)
+        (found,) = bench.administer(DisplayObjects(kinds=(Kind.SUB,), name="S")).value
+        shown.add(found.text("SUBID"))
+        bench.administer(AlterObject(Kind.SUB, "S", {"DEST": "OTHER"}))
+        again(bench)
+        (altered,) = bench.administer(DisplayObjects(kinds=(Kind.SUB,), name="S")).value
+        assert altered.text("SUBID") == found.text("SUBID")
+        bench.administer(DeleteObject(Kind.SUB, "S"))
+        bench.tick(T0 + 1)
+    assert len(shown) == 2
+    assert {len(one) for one in shown} == {48}
 
 
 def test_a_delayed_publication_that_has_no_place_anywhere_is_discarded() -> None:
