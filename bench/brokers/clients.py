@@ -38,7 +38,11 @@ class Slot(IntEnum):
     """A counter in shared memory."""
 
     READY = 0
-    """The number of clients that have opened their connections."""
+    """The number of clients that are ready.
+
+    A client is ready when its connections are open. A `probes.connect` client is ready before its first connection,
+    because it measures how fast connections open; a `sink.sink` is ready when it listens.
+    """
     STOP = 1
     """1 stops all clients but `consume`; 2 stops `consume`, too."""
     SENT = 2
@@ -182,10 +186,10 @@ class Client:
 def client(
     target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters | None = None
 ) -> Generator[Client]:
-    """Run a client during the block; the client's connections are open when the block begins.
+    """Run a client during the block, which begins when the client is ready (`Slot.READY`).
 
     Raises:
-        WireError: The client could not connect.
+        WireError: The client failed before it was ready, for example because it could not connect.
     """
     before = counters[Slot.READY] if counters is not None else 0
     one = Client(target, job, counters)
@@ -194,7 +198,7 @@ def client(
         while one.counters[Slot.READY] == before:
             one.check()
             if time.monotonic() > limit:
-                raise WireError(f"a client has no connection after {READY_S:.0f} s")
+                raise WireError(f"a client was not ready after {READY_S:.0f} s")
             time.sleep(_TICK_S)
         yield one
     finally:

@@ -151,7 +151,10 @@ def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
 
 
 def connect(job: Connect, counters: Counters, out: Connection) -> None:
-    """Run a `Connect` job; its result is the number of connections a second that attached and closed."""
+    """Run a `Connect` job; its result is the number of connections a second that attached and closed.
+
+    The job is ready (`Slot.READY`) before its first connection, because it measures how fast connections open.
+    """
     poll = select.poll()
     lines: dict[int, Caller] = {}
     counters[Slot.READY] += 1
