@@ -160,12 +160,14 @@ class RemoteManager:
         """
         if self._name is None:
             found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
-            if not found:
-                raise UsageProblem(f"{self._url} names no queue manager: start one there, or name one with --name.")
-            if len(found) > 1:
-                names = ", ".join(one.name for one in found)
-                raise UsageProblem(f"{self._url} has several queue managers ({names}): choose one with --name.")
-            self._name = found[0].name
+            match [one.name for one in found]:
+                case [name]:
+                    self._name = name
+                case []:
+                    raise UsageProblem(f"{self._url} names no queue manager: start one there, or name one with --name.")
+                case names:
+                    several = ", ".join(names)
+                    raise UsageProblem(f"{self._url} has several queue managers ({several}): choose one with --name.")
         return self._name
 
     def run(self, command: str) -> Answer:
