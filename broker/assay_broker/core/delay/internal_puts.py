@@ -157,6 +157,7 @@ class Puts:
     def back_out(self) -> None:
         """Drop all planned puts."""
         self._placements.clear()
+        self._taken.clear()
 
     def carry_out(self, turn: Turn) -> None:
         """Carry out all planned puts."""

@@ -16,6 +16,7 @@ from tests.broker.core.harness import T0, Bench, Traced, limited, message, queue
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import NativeTake
+from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 from assay_broker.core.objects.model import Value
 from assay_broker.core.states.processor import PROCESSOR
@@ -390,3 +391,13 @@ def test_a_kept_message_that_expires_is_reported_and_not_delivered() -> None:
     assert (report.descriptor["Feedback"], report.message.correlation_id) == (258, "a")
     assert (bench.browse(), bench.browse(DEAD), bench.shown(STAGING_QUEUE)) == ([], [], [])
     bench.at_rest()
+
+
+def test_puts_that_were_backed_out_take_no_place() -> None:
+    bench = Bench(limited())
+    bench.define(queue("Q", MAXDEPTH=1))
+    puts = Puts(bench.core._state, T0)
+    assert puts.to_queue("Q", message("a"), None) is None
+    assert puts.to_queue("Q", message("b"), None) == Mqrc.Q_FULL
+    puts.back_out()
+    assert puts.to_queue("Q", message("b"), None) is None
