@@ -208,7 +208,11 @@ class ProductBackend(AmqpBackend):
             return self._own_instance()
 
     def close(self) -> None:
-        """Remove the containers that this process has started, and containers that an ended process has left."""
+        """Remove the shared and the own container of this process.
+
+        - If this process has such a container now, it also removes containers that ended processes have left.
+        - If no other process gave it the shared instance (`shared`), it also removes the containers of all meetings.
+        """
         with self._lock:
             for joint in self._joint.values():
                 joint.close()

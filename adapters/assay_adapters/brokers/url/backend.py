@@ -204,7 +204,10 @@ class UrlBackend(AmqpBackend):
             return self._running_place(needs)
 
     def close(self) -> None:
-        """End every broker that this process has started, and remove containers that an ended process has left."""
+        """End every broker that this process has started.
+
+        If one of them is in a container, also remove containers that ended processes have left.
+        """
         with self._lock:
             for own in (self._shared, self._own):
                 if own is not None:

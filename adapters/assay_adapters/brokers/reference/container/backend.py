@@ -213,7 +213,10 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return available
 
     def close(self) -> None:
-        """End the brokers that this process has started, and remove containers left by processes that have ended."""
+        """End the brokers that this process has started.
+
+        If there are any, also remove containers that ended processes have left.
+        """
         super().close()
         if self._swept:
             sweep_quietly()
