@@ -166,7 +166,7 @@ class RemoteManager:
                 case []:
                     raise UsageProblem(f"{self._url} names no queue manager: start one there, or name one with --name.")
                 case names:
-                    several = ", ".join(names)
+                    several = _plain(", ".join(names))
                     raise UsageProblem(f"{self._url} has several queue managers ({several}): choose one with --name.")
         return self._name
 

@@ -154,7 +154,10 @@ def test_a_server_that_is_something_else_is_told_in_one_sentence(assay: Assay, s
 
 @pytest.mark.parametrize(
     ("managers", "told"),
-    [("", "names no queue manager"), ('{"name": "QM1"}, {"name": "QM2"}', "has several queue managers (QM1, QM2)")],
+    [
+        ("", "names no queue manager"),
+        ('{"name": "QM1"}, {"name": "QM2\\u001b[2J"}', "has several queue managers (QM1, QM2[2J)"),
+    ],
 )
 def test_a_server_without_or_with_several_queue_managers_is_told(
     assay: Assay, script: Path, managers: str, told: str
