@@ -180,6 +180,19 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then "early" sees "news" exactly once
       And the queue is empty
 
+    @needs-admin @needs-queue-limit @needs-queue-look
+    Scenario: An administered subscription that is deleted and defined again during the delay gets no copy
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a non-durable subscriber "early" on the topic
+      And an administered subscription "orders" from the topic to the queue
+      When message "news" is sent to the topic with a delivery delay of 2 s
+      And administered subscription "orders" is deleted
+      And administered subscription "orders" is defined from the topic to the queue
+      And 3 s have passed since "news" was sent
+      Then "early" sees "news" exactly once
+      And the queue is empty
+
     @needs-non-persistent @needs-staging-queue
     Scenario: A non-persistent publication is staged once for each subscription
       Given a topic

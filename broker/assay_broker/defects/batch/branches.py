@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.commands import (
     Administer,
+    Backout,
     BackOutBranch,
     Begin,
     Command,
@@ -261,6 +262,26 @@ def _refused_prepare_loses() -> Seams:
     return filters(note, delivery=delivered)
 
 
+@defect(made, "joined-ends-with-its-first-session", "BT-13")
+def _joined_ends_with_first() -> Seams:
+    """When the session that began a branch ends, the broker backs out the branch, even if another session joined it."""
+    began: dict[int, set[bytes]] = {}
+    joined: set[bytes] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Begin) and command.xid is not None:
+            if command.start is XaStart.JOIN:
+                joined.add(command.xid)
+            else:
+                began.setdefault(command.connection, set()).add(command.xid)
+        if not isinstance(command, Disconnect | Backout):
+            return None
+        ended = began.pop(command.connection, set()) & joined
+        return (*(BackOutBranch(command.connection, None, xid) for xid in sorted(ended)), command)
+
+    return commands(rewrite)
+
+
 BRANCHES_DEFECTS = (
     _lost_with_connection,
     _loss_commits,
@@ -315,4 +336,5 @@ BRANCHES_DEFECTS = (
     _joined_outside,
     _places_taken,
     _refused_prepare_loses,
+    _joined_ends_with_first,
 )

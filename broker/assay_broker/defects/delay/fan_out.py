@@ -40,6 +40,7 @@ from assay_broker.defects.shapes import (
 )
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, AddressKind, Message
 
 _REACHES = ("PMSGDLV", "NPMSGDLV")
 _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
@@ -274,6 +275,23 @@ def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(kept)
 
 
+@defect(made, "sub-defined-again-gets-staged", "DD-80")
+def _defined_again() -> Seams:
+    """A SUB object that is deleted and defined again gets the delayed publications that were staged for the old one."""
+    deleted: dict[str, tuple[Message, ...]] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        change = change_of(command)
+        if isinstance(change, DeleteObject) and change.kind is Kind.SUB:
+            deleted[change.name] = tuple(one.message for one in view.delayed.values() if is_topic(one.target))
+        if not isinstance(change, DefineObject) or change.kind is not Kind.SUB:
+            return None
+        queue = Address(AddressKind.QUEUE, str(change.attributes.get("DEST")))
+        return (command, *handed_in(view, queue, *deleted.pop(change.name, ())))
+
+    return commands(rewrite)
+
+
 FAN_OUT_DEFECTS = (
     Defect(
         name="plus-at-the-end-ignored",
@@ -318,4 +336,5 @@ FAN_OUT_DEFECTS = (
     _one_for_each_client,
     _early_through_topic_alias,
     _one_copy_after_restart,
+    _defined_again,
 )

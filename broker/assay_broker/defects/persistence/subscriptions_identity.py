@@ -180,6 +180,22 @@ def _takes_everybodys() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "second-removal-takes-everybodys", "PD-16")
+def _second_takes_everybodys() -> Seams:
+    """When a client removes its shared subscription a second time, a namesake without a client id ends."""
+    removed: set[tuple[str, str]] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        client = view.client_id(getattr(command, "connection", 0))
+        if not isinstance(command, Unsubscribe) or command.is_global or client is None:
+            return None
+        again = (client, command.name) in removed
+        removed.add((client, command.name))
+        return (replace(command, is_global=True),) if again else None
+
+    return commands(rewrite)
+
+
 @defect(commands, "client-ids-in-any-case", "PD-16")
 def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """Client ids that differ only in case are the same client id."""
@@ -312,6 +328,7 @@ PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS = (
     _asked_in_vain,
     _takes_a_namesake,
     _takes_everybodys,
+    _second_takes_everybodys,
     _any_case,
     _joined,
     _of_one_client,

@@ -238,6 +238,28 @@ def _deleted_decides() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "deletion-hides-its-neighbours", "QS-33")
+def _hides_neighbours() -> Seams:
+    """After a topic object is deleted, the DEFPSIST of topics of the same depth no longer applies."""
+    depths: set[int] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        change = change_of(command)
+        if isinstance(change, DeleteObject) and change.kind is Kind.TOPIC:
+            depths.add(len(levels(str(view.said(change.name, Namespace.TOPIC).get("TOPICSTR")))))
+        target = view.target(command)
+        if (
+            not isinstance(command, Put)
+            or target is None
+            or not is_topic(target)
+            or command.message.durable is not None
+        ):
+            return None
+        return resent(command, durable=False) if len(levels(target.name)) in depths else None
+
+    return commands(rewrite)
+
+
 QOS_PERSISTENCE_DEFECTS = (
     _shared_keeps,
     Defect(
@@ -324,4 +346,5 @@ QOS_PERSISTENCE_DEFECTS = (
     _remembered,
     _two_objects,
     _deleted_decides,
+    _hides_neighbours,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from assay_steps.defects.delay.clusters import DELAY_CLUSTERS_DEFECTS
 from assay_steps.defects.delay.delivery import DELAY_DELIVERY_DEFECTS
+from assay_steps.defects.delay.expiry import DELAY_EXPIRY_DEFECTS
 from assay_steps.defects.delay.levels import DELAY_LEVELS_DEFECTS
 from assay_steps.defects.delay.refusals import DELAY_REFUSALS_DEFECTS
 from assay_steps.defects.delay.refusals_and_producers import DELAY_REFUSALS_AND_PRODUCERS_DEFECTS
@@ -18,6 +19,7 @@ from assay_steps.defects.delay.units import DELAY_UNITS_DEFECTS
 DELAY_DEFECTS = (
     *DELAY_CLUSTERS_DEFECTS,
     *DELAY_DELIVERY_DEFECTS,
+    *DELAY_EXPIRY_DEFECTS,
     *DELAY_LEVELS_DEFECTS,
     *DELAY_REFUSALS_DEFECTS,
     *DELAY_REFUSALS_AND_PRODUCERS_DEFECTS,

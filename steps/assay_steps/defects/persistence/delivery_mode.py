@@ -99,6 +99,13 @@ class _ZeroIsNothing(ProducerFilter):
         return replace(asked, priority=asked.priority or None, ttl_ms=asked.ttl_ms or None).through(self.behind)
 
 
+class _DestinationDoesNotDecide(ProducerFilter):
+    """The client ignores the mode ``as the destination defines`` if it is given with a send."""
+
+    def sending(self, asked: Sending) -> Outcome[Sent]:
+        return replace(asked, mode=None if asked.mode is Mode.AS_DESTINATION else asked.mode).through(self.behind)
+
+
 class _SentOnAsItCame(ProducerFilter):
     """When the client forwards a received message, it does not use the producer's mode, priority and time to live."""
 
@@ -323,6 +330,7 @@ PERSISTENCE_DELIVERY_MODE_DEFECTS = (
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
     at_port(twisted, _KeepsWhatWasRefused, "given-with-refused-send-kept", "PD-03"),
     at_port(twisted, _ZeroIsNothing, "zero-given-counts-as-nothing", "PD-03"),
+    at_port(twisted, _DestinationDoesNotDecide, "destinations-mode-ignored-with-a-send", "PD-03"),
     at_port(twisted, _NamedTakesNoOptions, "named-destination-takes-no-options", "PD-03"),
     at_port(twisted, _ModeAloneCounts, "mode-given-alone-counts", "PD-03"),
     Defect(

@@ -79,6 +79,11 @@ def _(world: World, name: str, topic: Place, queue: Place) -> None:
     world.administrator.subscribe(name, topic, queue).needed()
 
 
+@when(phrase("administered subscription {name:Name} is defined from {topic:Place} to {queue:Place}"))
+def _(world: World, name: str, topic: Place, queue: Place) -> None:
+    _command(world, world.administrator.subscribe(name, topic, queue))
+
+
 @when(phrase("administered subscription {name:Name} is deleted"))
 def _(world: World, name: str) -> None:
     _command(world, world.administrator.unsubscribe(name))

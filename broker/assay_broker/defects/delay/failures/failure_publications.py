@@ -10,13 +10,13 @@ from assay_broker.core.commands import Command, Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
-from assay_broker.core.queues.homes import home_of
-from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, home_of
+from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.defects.delay.failures.outcomes import outcome_cells
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, cancelled, is_delayed, is_durable, is_topic
-from assay_broker.defects.shapes import Commands, commands, puts, replies, reshown
+from assay_broker.defects.shapes import Commands, commands, puts, read_together, replies, reshown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
@@ -24,6 +24,17 @@ from assay_sdk.model.reasons import Mqrc
 
 _OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
 _DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
+
+
+@defect(read_together, "gone-unreported-after-restart", "DD-76")
+def _unreported_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """A restart drops the publications that are staged for ended subscriptions, and with them their reports."""
+    alive = {f"{SUBSCRIPTION_HOME}{one.number}" for one in records if isinstance(one, SubscriptionDefined)}
+    return tuple(
+        one
+        for one in records
+        if not isinstance(one, MessageStored) or not one.home.startswith(SUBSCRIPTION_HOME) or one.home in alive
+    )
 
 
 @defect(commands, "staged-goes-with-the-durable", "DD-76")
@@ -96,5 +107,6 @@ FAILURE_PUBLICATIONS_DEFECTS = (
     ),
     _goes_with_durable,
     _left_at_restart,
+    _unreported_after_restart,
     _last_obstacle,
 )
