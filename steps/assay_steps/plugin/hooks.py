@@ -258,9 +258,10 @@ class AssayPlugin:
         world = item.stash.get(WORLD, None)
         try:
             if world is not None:
-                connections = world.connections
-                # a broker that does not answer would let each close wait until its limit
-                (connections.abort if item.stash.get(SILENT, False) else connections.close)()
+                if item.stash.get(SILENT, False):
+                    world.connections.abort()  # each close would wait until its limit, because the broker is silent
+                else:
+                    world.connections.close()
                 self.run.release(world.instance)
         finally:
             for key in LEFT:

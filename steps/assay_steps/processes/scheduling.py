@@ -1,4 +1,4 @@
-"""The distribution of scenarios to processes: scenarios that inject faults form groups, and one worker runs each group.
+"""The distribution of scenarios to processes: those that need a broker of their own form groups, one worker for each.
 
 Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
 a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
@@ -24,7 +24,7 @@ from assay_sdk.model.capabilities import Capability
 T = TypeVar("T")
 
 FAULT_GROUPS = 5
-"""The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
+"""The number of groups of scenarios that use a broker alone, by kind; each group has its broker in one worker."""
 
 Groups = dict[str, str]
 """The groups of tests, by the tests' ids; tests without a group are missing."""
