@@ -15,7 +15,6 @@ from tests.broker.defects.stories.lookalikes import LOOKALIKE_STORIES
 from tests.broker.defects.stories.patterns import PATTERN_STORIES
 from tests.broker.defects.stories.processor import PROCESSOR_STORIES
 from tests.broker.defects.stories.qos import QOS_STORIES
-from tests.broker.defects.stories.removing import REMOVING_STORIES
 from tests.broker.defects.stories.reopening import REOPENING_STORIES
 from tests.broker.defects.stories.returning import RETURNING_STORIES
 from tests.broker.defects.stories.second_sends import SECOND_SEND_STORIES
@@ -58,7 +57,6 @@ STORIES = (
     *LOOKALIKE_STORIES,
     *REOPENING_STORIES,
     *PATTERN_STORIES,
-    *REMOVING_STORIES,
 )
 
 

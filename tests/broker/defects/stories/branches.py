@@ -220,6 +220,23 @@ def rolled_back_from_a_full_queue(story: Story) -> None:
     story.run(10)
 
 
+def joined_and_left(story: Story) -> None:
+    """Run a story of a branch that a second session joins before the first session ends."""
+    one, two = story.client("one"), story.client("two")
+    xid = _xid("joined")
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("first", unit=5)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS))
+    two.submit(driver.Begin(two.token(), 1, 5, xid, XaStart.JOIN))
+    two.put("second", unit=5)
+    two.submit(driver.EndXa(two.token(), xid, XaEnd.SUCCESS))
+    one.close()
+    story.run(10)
+    two.submit(driver.Prepare(two.token(), xid), driver.CommitXa(two.token(), xid))
+    two.listen(3, Q)
+    story.run(10)
+
+
 BRANCH_STORIES = (
     failed_and_prepared,
     rolled_back_from_a_full_queue,
@@ -232,4 +249,5 @@ BRANCH_STORIES = (
     published,
     rolled_back_over_a_kill,
     suspended_and_resumed,
+    joined_and_left,
 )

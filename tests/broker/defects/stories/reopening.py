@@ -1,13 +1,14 @@
-"""Stories of subscriptions that are opened again, have noLocal, or match several topics."""
+"""Stories of subscriptions that are opened again or removed, have noLocal, or match several topics."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.broker.defects.stories.administration import send
 from tests.broker.defects.stories.failures import Office
 from tests.broker.defects.stories.story import DURABLE, SHARED, SHARED_DURABLE, TOPIC, Q
 
-from assay_broker.core.administration.changes import AlterObject, DefineObject
+from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
@@ -136,6 +137,54 @@ def removed_beside_everybodys(story: Story) -> None:
     story.run(10)
 
 
+def removed_twice(story: Story) -> None:
+    """Run a story of a client that removes its shared subscription twice; a namesake of it belongs to no client id."""
+    ann, anybody = story.client("ann", "ann"), story.client("anybody")
+    for one in (ann, anybody):
+        one.listen(3, TOPIC, SHARED_DURABLE, "news")
+        one.close(3)
+    for _ in range(2):
+        ann.submit(driver.Unsubscribe(ann.token(), 1, "news", shared=True))
+    ann.put("missed", 2)
+    anybody.listen(4, TOPIC, SHARED_DURABLE, "news")
+    story.run(10)
+
+
+def removed_before_a_restart(story: Story) -> None:
+    """Run a story of a durable subscription that is removed while a publication is staged for it, and of a restart."""
+    ann = story.client("ann", "ann")
+    ann.listen(3, TOPIC, DURABLE, "news")
+    story.client("sender").put("staged", 2, delay_ms=50)
+    ann.close(3)
+    ann.unsubscribe("news")
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(100)
+
+
+def subscription_defined_again(story: Story) -> None:
+    """Run a story of a SUB object that is deleted and defined again while a publication is staged for it."""
+    office = Office(story)
+    office.define("DEST")
+    sub = DefineObject(kind=Kind.SUB, name="S", attributes={"TOPICSTR": "T", "DEST": "DEST"})
+    office.do(sub)
+    story.client("sender").put("staged", 2, delay_ms=50)
+    office.do(DeleteObject(Kind.SUB, "S"), sub)
+    story.run(100)
+
+
+def neighbour_deleted(story: Story) -> None:
+    """Run a story of a topic object that is deleted beside another one of the same depth."""
+    office, sender = Office(story), story.client("sender")
+    for name in ("A", "B"):
+        office.do(DefineObject(kind=Kind.TOPIC, name=name, attributes={"TOPICSTR": name, "DEFPSIST": "YES"}))
+    topic = Address(AddressKind.TOPIC, "A")
+    story.client("ann", "ann").listen(3, topic, DURABLE, "news")
+    office.do(DeleteObject(Kind.TOPIC, "B"))
+    send(sender, topic, "by default", delay_ms=0, durable=None)
+    story.run(10)
+
+
 def two_objects_up(story: Story) -> None:
     """Run a story of DEFPSIST at the third topic object above a topic; the two objects in between have ASPARENT."""
     office, one = Office(story), story.client("one")
@@ -201,5 +250,9 @@ REOPENING_STORIES = (
     refused_for_one,
     one_is_full,
     removed_beside_everybodys,
+    removed_twice,
+    removed_before_a_restart,
+    subscription_defined_again,
+    neighbour_deleted,
     two_objects_up,
 )
