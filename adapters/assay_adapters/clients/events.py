@@ -105,6 +105,10 @@ class EventMaker:
         """Note the name that a consumer has in the scenario."""
         self._actors[consumer] = actor
 
+    def called(self, consumer: int) -> None:
+        """Report that a callback of a consumer's listener has begun."""
+        self._tell(ClientEvent(what="called", actor=self._actors[consumer], link=self._link(consumer)))
+
     def _link(self, consumer: int) -> str:
         return f"{self._actors[consumer]}/{self._connection}/{consumer}"
 

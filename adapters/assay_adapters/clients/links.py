@@ -260,6 +260,7 @@ class SdkConsumer:
         def listener(messages: list[KitMessage]) -> None:
             for message in messages:
                 self._teller.match(self._port.number, message)
+            self._teller.called(self._port.number)
             scripted(messages)
 
         return listener

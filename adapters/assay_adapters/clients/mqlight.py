@@ -205,6 +205,7 @@ class LightConsumer:
 
         def listener(delivery: Delivery) -> None:
             self._session.handed(delivery)
+            self._teller.called(self._port.number)
             scripted([delivery])
 
         self._port.set_on_message(listener)

@@ -6,6 +6,8 @@ on the scenario comes from this table, applied to the first attempt and then, if
 ============================================================  ===============================================
 verdict of the attempt                                        the scenario's verdict
 ============================================================  ===============================================
+inconclusive or not-demonstrated, and the scenario's own      the verdict of this attempt: no delay of the
+broker stopped answering                                      harness explains a silence of 30 s
 inconclusive, and a delay of the harness or a slow pair left  the verdict of the next attempt; without a next
 the deciding finding open, or the harness was late by more    attempt, the verdict of this attempt
 than `HELD_UP_NS` in all
@@ -77,6 +79,8 @@ def is_open(verdict: Verdict, trace: Sequence[Event], *, held_up: bool) -> bool:
     """
     if verdict is Verdict.ERROR:
         return any(isinstance(event, Step) and event.shared_fault for event in trace)
+    if any(isinstance(event, Step) and event.silent for event in trace):
+        return False
     if verdict is Verdict.INCONCLUSIVE and held_up:
         return True
     slow = _longest_fault_ns(trace) > SLOW_RETURN_NS or bool(short_periods(trace))

@@ -123,6 +123,7 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
         claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one claim.
         shared_fault: Whether the step broke because a fault that several scenarios shared failed, or because their
             shared broker stopped answering.
+        silent: Whether the step notes that the broker of this scenario alone stopped answering.
     """
 
     keyword: str
@@ -133,6 +134,7 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
     type: Literal["given", "when", "then", ""] = ""
     claims: tuple[str, ...] = ()
     shared_fault: bool = False
+    silent: bool = False
 
 
 class Claim(Event, frozen=True, kw_only=True, tag="claim"):

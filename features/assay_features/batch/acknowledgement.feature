@@ -1583,6 +1583,39 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m4" to "m6" again
       And "receiver" sees "m1" to "m3" exactly once
 
+    Scenario: A commit in a callback acknowledges the callback's own batch and delivers what the callback has sent
+      Given an empty queue
+      And an empty queue "replies"
+      And messages "m1" to "m3" are sent to the queue
+      And receiver "customer" is waiting on queue "replies"
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" will send "reply" to queue "replies", one in each callback
+      And "receiver" takes batches of at most 3 within 1 s and commits as soon as 3 messages have come
+      When "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "customer" sees "reply" exactly once
+      And "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    Scenario: A rollback in a callback returns the callback's own batch and discards what the callback has sent
+      Given an empty queue
+      And an empty queue "replies"
+      And messages "m1" to "m3" are sent to the queue
+      And receiver "customer" is waiting on queue "replies"
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" will send "reply" to queue "replies", one in each callback
+      And "receiver" takes batches of at most 3 within 1 s and rolls back as soon as 3 messages have come
+      When "receiver" has seen "m1" to "m3"
+      And message "control" is sent to queue "replies"
+      Then "receiver" sees "m1" to "m3" again
+      And "customer" sees "control" exactly once
+      And "customer" never sees "reply"
+
     Scenario: A commit in a callback acknowledges the callback's own batch
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -741,6 +741,20 @@ Feature: A delayed message is delivered once its delay is over
       And session "work" is committed
       Then the receiver sees "slow" with a JMSDeliveryTime of its send time plus 4 s
 
+    @evidence
+    Scenario: A message whose delay ended before the commit comes at the commit, if one callback sent it and a later one commits
+      Given an empty queue
+      And an empty queue "replies"
+      And messages "m1" and "m2" are sent to the queue
+      And a receiver is waiting on queue "replies"
+      And session "work" in transacted mode
+      And receiver "relay" of session "work" on the queue
+      And "relay" will send "slow" to queue "replies" with a delivery delay of 12 s, one in each callback
+      When receiver "relay" starts to receive and works 7 s on each and commits as soon as 2 messages have come
+      And "relay" has seen "m1" and "m2"
+      Then the receiver sees "slow" within 20 s after its send
+      And the receiver sees "slow" no earlier than 12 s after its send
+
     @needs-topic
     Scenario: A publication whose delay ended before the commit comes at the commit
       Given a topic

@@ -48,6 +48,19 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       Then "sure" accepted "m2" over the wire, each after its acknowledgement
       And "sure" did not accept "m1" and "m3" over the wire
 
+    Scenario: Messages that a client sends within its callbacks have the quality of service of their sender
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "relay", which does not receive yet, on topic "one" with quality of service at-most-once
+      And "relay" will send "m1" to topic "two" with quality of service at-least-once, one in each callback
+      And "relay" will send "m2" to topic "two" with quality of service at-most-once, one in each callback
+      And "relay" will send "m3" to topic "two" with quality of service at-least-once, one in each callback
+      When subscriber "relay" starts to receive
+      And messages "a1" to "a3" are sent to topic "one"
+      And "relay" has seen "a1" to "a3"
+      Then "m1" and "m3" went over the wire once, not settled
+      And "m2" went over the wire once, settled
+
     Scenario: Two senders of one client each have their own quality of service
       Given a topic "one"
       And a topic "two"

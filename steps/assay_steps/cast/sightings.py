@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
@@ -55,6 +55,8 @@ class Sightings:
         self._last_new_ns: dict[str, int] = {}
         self._at_first_sight: dict[str, Callable[[], None]] = {}
         self._at_settlement: dict[str, Callable[[], None]] = {}
+        self._in_callbacks: defaultdict[str, deque[Callable[[], object]]] = defaultdict(deque)
+        """The actions for the next callbacks of each actor's listener, one action for each callback."""
 
     def tell(self, event: ClientEvent) -> None:
         """Record an event that a client reports."""
@@ -72,9 +74,8 @@ class Sightings:
             self._journal.write(events.SessionEnded, actor=actor, refused=refused_info(event.refused))
         elif event.what in {"transfer", "disposition"}:
             self._on_the_wire(event)
-        elif event.what == "callback":
-            ended = "raised" if event.outcome == "raised" else "returned"
-            self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
+        elif event.what in {"called", "callback"}:
+            self._on_a_callback(event)
         elif event.seen is not None:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
 
@@ -91,6 +92,14 @@ class Sightings:
                     size=one.size,
                     channel=one.channel,
                 )
+
+    def _on_a_callback(self, event: ClientEvent) -> None:
+        """Run the next action for the callbacks of an actor's listener, or record the end of a callback."""
+        if event.what == "callback":
+            ended = "raised" if event.outcome == "raised" else "returned"
+            self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
+        elif self._in_callbacks[event.actor]:
+            self._in_callbacks[event.actor].popleft()()
 
     def _on_the_wire(self, event: ClientEvent) -> None:
         """Record an AMQP transfer or disposition of a message."""
@@ -152,6 +161,13 @@ class Sightings:
     def at_settlement(self, key: str, job: Callable[[], None]) -> None:
         """Schedule an action that runs when a client settles a message, just before the broker learns of it."""
         self._at_settlement[key] = job
+
+    def in_callback(self, actor: str, job: Callable[[], object]) -> None:
+        """Schedule an action that runs within the next callback of an actor's listener.
+
+        A callback runs one action, so several actions run in as many callbacks, in the order of their scheduling.
+        """
+        self._in_callbacks[actor].append(job)
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
         """Return the receptions of messages by actors, in the order of the receptions.

@@ -216,6 +216,7 @@ class AssayPlugin:
                 outcome="refused" if silence.whose is Whose.SCENARIO else "broken",
                 detail=silence.text,
                 shared_fault=silence.whose is Whose.SHARED,
+                silent=silence.whose is Whose.SCENARIO,
             )
             if silence.whose is not Whose.SCENARIO:
                 # The journal gets no `scenario-end`, so the scenario cannot fail: a broker that stopped answering may

@@ -141,7 +141,7 @@ def test_automatic_confirmation_is_told_before_the_callback_is_over(world: World
     world.send("k1")
     world.let(5 * SECOND)
     told = [what for what, _ in world.story() if what not in {"transfer", "disposition"}]
-    assert told == ["settle", "seen", "callback"]
+    assert told == ["settle", "seen", "called", "callback"]
 
 
 def test_a_durable_subscription_keeps_what_comes_while_its_client_is_away(world: World) -> None:

@@ -92,6 +92,11 @@ def misses(story: Story) -> None:
     story.tell(Step, keyword="When", text="it", outcome="broken", detail="no answer", shared_fault=True)
 
 
+def falls_silent(story: Story) -> None:
+    """Add the step that notes the silence of the scenario's own broker."""
+    story.tell(Step, keyword="*", text="the broker at the end", outcome="refused", detail="no answer", silent=True)
+
+
 def breaks_down(story: Story) -> None:
     """Add a step that breaks for another reason."""
     story.step("broken", "no answer")
@@ -127,6 +132,12 @@ def breaks_down(story: Story) -> None:
 def test_a_slow_or_failed_fault_replaces_no_pass_and_no_fail(told: list[Tell], expected: Verdict, attempt: int) -> None:
     found = verdict(*[(tell, 0) for tell in told])
     assert (found.verdict, found.attempt) == (expected, attempt)
+
+
+@pytest.mark.parametrize("late_ns", [0, BUSY_NS])
+def test_a_scenario_is_not_repeated_after_the_silence_of_its_own_broker(late_ns: int) -> None:
+    found = verdict((falls_silent, late_ns), (keeps, 0))
+    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, 1)
 
 
 def test_an_attempt_whose_journal_is_damaged_is_never_replaced() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import ClientConnection, Script
+from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Script
+from assay_adapters.ports.outcome import Ok
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
@@ -22,9 +25,10 @@ from assay_sdk.driver import (
 )
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc, refused
+from assay_steps.defects.callbacks import Opens, sending_in_callbacks
 from assay_steps.defects.consumers import ConsumerFilter, consuming
 from assay_steps.defects.model import at_port, on_wire
-from assay_steps.defects.ports import SessionFilter, SessionsFilter, connecting
+from assay_steps.defects.ports import SessionFilter, SessionsFilter, clients, connecting
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
@@ -159,6 +163,23 @@ def _closes_again(connection: ClientConnection) -> ClientConnection:
     return SessionsFilter(connection, ClosesAgain)
 
 
+def _in_second_session(connection: ClientConnection, session: ClientSession, ack: AckMode, other: AckMode) -> Opens:
+    """Return a function that opens a transacted session's producers in a second session of the connection."""
+    second = connection.session(other) if ack is AckMode.TRANSACTED else Ok(session)
+    owner = second.value if isinstance(second, Ok) else session
+    return lambda to, qos: owner.producer(to, qos=qos)
+
+
+def _callback_sends_outside(client: Client) -> Client:
+    """Messages that a transacted session sends within a callback are not part of the session's unit of work."""
+    return sending_in_callbacks(client, partial(_in_second_session, other=AckMode.AUTO))
+
+
+def _callback_sends_uncommitted(client: Client) -> Client:
+    """A transacted session's commit does not commit the messages that the session has sent within a callback."""
+    return sending_in_callbacks(client, partial(_in_second_session, other=AckMode.TRANSACTED))
+
+
 BATCH_ACKNOWLEDGEMENT_UNITS_DEFECTS = (
     on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
     on_wire(wires, _CommitsUnanswered, "commit-returns-unanswered", "BT-12"),
@@ -169,4 +190,6 @@ BATCH_ACKNOWLEDGEMENT_UNITS_DEFECTS = (
     on_wire(wires, _TopicsOutside, "takes-from-topics-outside-unit", "BT-12"),
     on_wire(wires, _EndsAllUnits, "ends-units-of-other-sessions", "BT-12", "DD-25"),
     at_port(connecting, _closes_again, "closed-again-closes-the-connection", "BT-12"),
+    at_port(clients, _callback_sends_outside, "callback-sends-outside-the-unit", "BT-12"),
+    at_port(clients, _callback_sends_uncommitted, "callback-sends-never-committed", "BT-12"),
 )

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import ClientConsumer, Origin, Qos
+from assay_adapters.ports.client import Client, ClientConsumer, Origin, Qos
 from assay_adapters.ports.outcome import Ok, Outcome
 from assay_broker.defects.sends import as_text
 from assay_sdk.driver import DriverCommand, OpenReceiver, Send, Settle
 from assay_sdk.driver import Outcome as Settlement
+from assay_steps.defects.callbacks import sending_in_callbacks
 from assay_steps.defects.model import Defect, at_port, on_wire
-from assay_steps.defects.ports import SessionFilter, in_sessions
+from assay_steps.defects.ports import SessionFilter, clients, in_sessions
 from assay_steps.defects.qos.light_clients import HoldingLinks, LightLinks, resends, sends_as, subscribes
 from assay_steps.defects.wires import FilteredWire, commands, wires
 
@@ -73,6 +74,14 @@ class _SubscribesTwice(SessionFilter):
         return super().consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
 
 
+def _at_most_once_in_callbacks(client: Client) -> Client:
+    """The client sends messages at most once within a callback, even if the sender's quality is at least once."""
+    return sending_in_callbacks(
+        client,
+        lambda _connection, session, _ack: lambda to, qos: session.producer(to, qos=qos and Qos.AT_MOST_ONCE),
+    )
+
+
 QOS_QUALITIES_DEFECTS = (
     Defect(
         name="at-most-once-waits",
@@ -116,6 +125,7 @@ QOS_QUALITIES_DEFECTS = (
         text="The client sends a body of bytes as a text, with U+FFFD for octets that are not UTF-8.",
         wire=commands(sends_as(lambda command: replace(command, message=as_text(command.message)))),
     ),
+    at_port(clients, _at_most_once_in_callbacks, "callback-sends-at-most-once", "QS-01"),
     on_wire(wires, _AnotherOfTwo, "confirms-the-oldest", "QS-01", "QS-14"),
     on_wire(wires, _Released, "confirmed-as-released", "QS-01", "QS-13"),
     at_port(in_sessions, _SubscribesTwice, "subscribes-twice-in-one-call", "QS-01"),

@@ -72,6 +72,7 @@ def _(world: World, name: str) -> None:
     await_loss(world, name)
 
 
+@when(phrase("receiver {name:Name} starts to receive and {script:Script}"))
 @when(phrase("subscriber {name:Name} starts to receive and {script:Script}"))
 def _(world: World, name: str, script: Script) -> None:
     world.consumers[name].listen(script).needed()

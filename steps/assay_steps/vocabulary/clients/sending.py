@@ -8,6 +8,7 @@ would.  In both, the options ``for this send only`` go with the send call.
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from msgspec import structs
 from pytest_bdd import given, when
@@ -302,6 +303,15 @@ def _(world: World, label: str, session: str, place: Place, options: SendOptions
     owner: Session = world.sessions[session]
     producer = producer_for(world, place, options, f"{session}'s sender", owner)
     send(world, producer, label, place, options)
+
+
+@given(phrase("{name:Name} will send {labels:Names} to {place:Place}, one in each callback"))
+@given(phrase("{name:Name} will send {labels:Names} to {place:Place} with {options:Options}, one in each callback"))
+def _(world: World, name: str, labels: tuple[str, ...], place: Place, options: SendOptions = PLAIN) -> None:
+    producer = producer_for(world, place, options, f"{name}'s sender", world.consumers[name].session)
+    for label in labels:
+        world.draft(label, options)  # so a claim can name the message even if the callback never comes
+        world.sightings.in_callback(name, partial(send, world, producer, label, place, options))
 
 
 @when("the sender's connection is lost")
