@@ -17,11 +17,11 @@ $ assay liveness                                             # the reference bro
 $ assay liveness --backend artemis+stomp --interval 2s
 $ assay liveness --client stomp.py --side client             # stomp.py without the SDK
 $ assay liveness --defect starved-client                     # SL-09 must fail
-$ assay run --profile stomp-liveness --backend rabbitmq+stomp   # does the same as assay liveness --backend
+$ assay run --profile stomp-liveness --backend rabbitmq+stomp   # as assay liveness --backend, with results in assay-out
 ```
 
-`liveness-out/liveness.json` has the verdicts. `liveness-out/wire` has a record for each scenario: every octet, the end that sent it, and
-when it arrived, in milliseconds. The verdicts follow from these records alone.
+`liveness-out/liveness.json` has the verdicts. `liveness-out/wire` has a record for each scenario: the octets (a password as `***`), the
+end that sent them, and when they arrived, in milliseconds. The verdicts follow from these records alone.
 
 ## Rules
 
@@ -39,7 +39,7 @@ _END = """
 | `fail` | the record shows the behaviour under *broken if* |
 | `not promised` | the end promises no heart-beats, or the other end wants none, so there is nothing to judge |
 | `recorded` | a product breaks a *kit* rule |
-| `inconclusive` | the kit itself was late, or the connection ended before the judged phase was over |
+| `inconclusive` | the record does not decide the rule, for example because the kit itself was late or the connection ended early |
 
 - **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. Here an end breaks its promise after one and a
   half intervals without an octet, because stomp.py then ends the connection. Artemis and stompjs allow two intervals.

@@ -95,8 +95,8 @@ extensions: `extensions:credit,delivery-failed,open-errors`.
 
 After an ERROR the server closes the connection, and aborts its transactions. The ERROR has `message`, `mqrc` (a
 [reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. For a violation of
-the protocol `mqrc` is 2046, for an exceeded limit 2102. An error of JMS without a reason code, such as a client id in use, has
-`mqrc` 2195 and its kind in `error-kind` (`invalid-client-id`).
+the protocol `mqrc` is 2046, for an exceeded limit 2102 (`actions`: 2024, `login-ms`: 2009). An error of JMS without a reason code,
+such as a client id in use, has `mqrc` 2195 and its kind in `error-kind` (`invalid-client-id`).
 
 ## Messages between STOMP and AMQP
 
