@@ -75,7 +75,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         selector: JMS message selector; None for all messages.
         no_local: Whether to exclude messages that this connection sent.
         durability: Kind of subscription, for a topic.
-        name: Name of the subscription; None for an unshared non-durable subscription or a queue.
+        name: Name of the subscription; None for a queue.  Shared, durable and MQ Light subscriptions have a name.
         shared: Whether the subscription is shared.
         settled: Whether the broker sends settled transfers (at most once).
         is_global: Whether the subscription belongs to no client id, so that clients with any client id can share it.
@@ -112,7 +112,8 @@ class CloseLink(Struct, frozen=True, tag=True):
 class Send(Struct, frozen=True, tag=True):
     """Command: send a message.
 
-    The driver answers when the broker has answered, or at once for a settled message.
+    The driver answers when the broker has answered.  It does not wait for the broker's answer, and answers when it has
+    sent the message, if the message is settled, or if the broker answers a send in a unit of work only at the commit.
 
     Args:
         settled: Whether the message is sent settled (at most once).
@@ -174,8 +175,8 @@ class Begin(Struct, frozen=True, tag=True):
 class Enlist(Struct, frozen=True, tag=True):
     """Command: accept deliveries in a unit of work.
 
-    A commit removes the messages from the queue.  After a rollback of a local unit of work, the deliveries remain
-    unsettled on the link.
+    A commit removes the messages from the queue.  After a rollback of a local unit of work, a `Settle` can still name
+    the deliveries, because some brokers leave them on the link.
     """
 
     token: int

@@ -114,7 +114,7 @@ class Driver(Protocol):
         ...
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect; the first event is `Opened`, or `Closed` with the reason.
+        """Start to connect; the first event other than `Frame` is `Opened`, or `Closed` with the reason.
 
         Args:
             target: Broker to connect to, and how.

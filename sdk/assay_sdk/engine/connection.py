@@ -267,7 +267,7 @@ class EngineConnection:
         return answer
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Give a command to the driver, and report a refusal to the exception listener.
+        """Give a command to the driver, and report a refusal to the exception listener, except a lost connection.
 
         Args:
             command: Returns the command with a given token.

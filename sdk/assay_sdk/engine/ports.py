@@ -80,7 +80,10 @@ class ConnectionPort(Protocol):
         ...
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Give a command to the driver, report a refusal to the exception listener, and return the pending answer."""
+        """Give a command to the driver, and return the pending answer.
+
+        The connection reports a refusal to the exception listener, unless the reason is the loss of the connection.
+        """
         ...
 
     def complain(self, refused: Refused, cause: Exception | None = None) -> None:

@@ -283,7 +283,7 @@ def open_connection(
 
 
 def _mistake_in(settings: ConnectSettings) -> str | None:
-    """Return a sentence that names the first setting with a wrong type or value; None when all are valid."""
+    """Check URL, login, prefetch and listener window; return a sentence about the first mistake, or None."""
     given: tuple[tuple[str, object, type | UnionType, str], ...] = (
         ("url", settings.url, str, "text, such as 'amqp://127.0.0.1:5672'"),
         ("login", settings.login, Login | None, "Login(user, password)"),

@@ -107,8 +107,8 @@ class ConsumerBase(Closing, Generic[T]):
     ) -> None:
         """Set the listener that the consumer calls with batches of messages; None removes it (BATCH:26-34).
 
-        With automatic acknowledgement, the SDK acknowledges the whole batch after the listener has returned.  If the
-        listener raises, the whole batch is delivered again (BT-08).
+        With automatic acknowledgement, the SDK acknowledges the whole batch after the listener has returned; if the
+        listener raises, the broker delivers the whole batch again (BT-08).
 
         Args:
             listener: Called with 1 to `batch_size` messages.

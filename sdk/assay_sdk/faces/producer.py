@@ -136,9 +136,9 @@ class ProducerBase(Closing, Generic[T]):
 
         Args:
             message: A `Message`, whose headers the send sets, or a body of the destination's type.
-            delivery_mode: Persistent, non-persistent, or as the destination defines.
-            priority: 0 to 9, or `AS_DESTINATION`.
-            time_to_live: Time until the message expires; 0 for no expiry.
+            delivery_mode: Persistent, non-persistent, or as the destination defines; None for the producer's mode.
+            priority: 0 to 9, or `AS_DESTINATION`; None for the producer's priority.
+            time_to_live: Time until the message expires; 0 for no expiry, None for the producer's time to live.
 
         Raises:
             JmsError: The producer is closed or has no destination, the body or a property is invalid, or the message
@@ -166,9 +166,9 @@ class ProducerBase(Closing, Generic[T]):
         Args:
             destination: Queue or topic.
             message: A `Message`, whose headers the send sets, or a body of the destination's type.
-            delivery_mode: Persistent, non-persistent, or as the destination defines.
-            priority: 0 to 9, or `AS_DESTINATION`.
-            time_to_live: Time until the message expires; 0 for no expiry.
+            delivery_mode: Persistent, non-persistent, or as the destination defines; None for the producer's mode.
+            priority: 0 to 9, or `AS_DESTINATION`; None for the producer's priority.
+            time_to_live: Time until the message expires; 0 for no expiry, None for the producer's time to live.
 
         Raises:
             JmsError: The producer has a destination of its own, the broker refuses the destination, or `send` would

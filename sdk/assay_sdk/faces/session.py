@@ -71,7 +71,8 @@ class SessionBase:
         """Commit the unit of work (JMS 2.0, 6.2.7).
 
         Raises:
-            JmsError: The session is not transacted, is closed or lost, or the broker rolled the unit of work back.
+            JmsError: The session is not transacted or is in XA mode, is closed or lost, or the broker rolled the unit
+                of work back.
         """
         self._caller(self._engine.commit())
 
@@ -79,7 +80,7 @@ class SessionBase:
         """Roll the unit of work back; the broker redelivers the messages that were received in it (JMS 2.0, 6.2.7).
 
         Raises:
-            JmsError: The session is not transacted, or is closed or lost.
+            JmsError: The session is not transacted or is in XA mode, or is closed or lost.
         """
         self._caller(self._engine.rollback())
 
@@ -116,7 +117,7 @@ class SessionBase:
         Raises:
             JmsError: The session is closed or lost, the broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`,
                 raised before anything is sent), the user may neither send to the destination nor administer the
-                staging queue, or the handle is not a message id.
+                staging queue, or the handle is not text, is empty, or has an unpaired surrogate.
         """
         return self._caller(requests.cancel(self._engine, self._checked_handle(handle)))
 

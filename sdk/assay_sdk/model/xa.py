@@ -20,7 +20,7 @@ XID_BYTES = _HEAD + 2 * _MAX_PART
 
 
 class XaCode(IntEnum):
-    """Return codes of a resource manager, without XA_OK, with XA's numbers (XA, 4.3: xa.h)."""
+    """Return codes of a resource manager, with XA's numbers (XA, 4.3: xa.h); XA_OK and some others are left out."""
 
     XA_HEURHAZ = 8
     XA_HEURCOM = 7

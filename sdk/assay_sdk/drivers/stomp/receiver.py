@@ -183,7 +183,7 @@ class Receiver:
         self._context.answers.done(token)
 
     def close(self, receipt: Receipt | None) -> None:
-        """End the subscription; the broker then delivers its unsettled messages again, as failed deliveries."""
+        """End the subscription; most brokers then deliver its unsettled messages again, as failed deliveries."""
         self.forget()
         self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
 

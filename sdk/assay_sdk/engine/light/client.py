@@ -275,7 +275,7 @@ class LightClient:
             self._callbacks.due(subscription)
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Forget a subscription that the broker has ended, and report the reason.
+        """Forget a subscription that the broker has ended, and report the broker's reason, if it gave one.
 
         Args:
             subscription: The subscription.

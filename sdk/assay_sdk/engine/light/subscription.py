@@ -30,7 +30,7 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
         qos: Quality of service.
         auto_confirm: Whether the client confirms messages on arrival; without effect for at-most-once messages.
         ttl_ms: How long the subscription remains without a connection, in milliseconds.  With 0, the subscription ends
-            with the connection; with None, it remains until the client unsubscribes.
+            with the connection; with None, it remains until the client removes it.
     """
 
     topic: Address
@@ -101,7 +101,7 @@ class Host(Protocol):
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Forget a subscription that the broker has ended, and report the reason."""
+        """Forget a subscription that the broker has ended, and report the broker's reason, if it gave one."""
         ...
 
 

@@ -64,7 +64,8 @@ def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
         longest_ms: Longest valid time to live, in milliseconds.
 
     Raises:
-        JmsError: The duration is negative, longer than `longest_ms`, or not a whole number of milliseconds.
+        JmsError: The duration is negative, longer than `longest_ms`, not a whole number of milliseconds, or of another
+            type.
     """
     span_ms = caller.milliseconds(value, what)
     if span_ms > longest_ms:
@@ -111,8 +112,8 @@ def client_id_of(caller: Caller, client_id: object) -> str:
     """Check a client id by MQ Light's rules and return it.
 
     Raises:
-        JmsError: The client id is empty, is longer than 256 characters, or has characters other than letters, digits
-            and ``%/._``.
+        JmsError: The client id is not text, is empty, is longer than 256 characters, or has characters other than
+            letters, digits and ``%/._``.
     """
     if isinstance(client_id, str) and 0 < len(client_id) <= _LONGEST_ID and set(client_id) <= _ID_CHARACTERS:
         return client_id

@@ -159,8 +159,8 @@ class Client(Closing):
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client itself confirms messages; without effect for at-most-once messages.
             ttl: How long the subscription and its messages remain after a disconnection.  With 0, the subscription ends
-                with the connection.  With None, it remains until `unsubscribe`, even on a service that supports no
-                times to live.
+                with the connection.  With None, it remains until a call of `unsubscribe` with a `ttl` of 0, even on a
+                service that supports no times to live.
             credit: The largest number of unconfirmed messages at the client; with 0, the service sends messages only
                 for `receive` calls.
             on_message: Called with each message, one at a time; None leaves the messages to `Subscription.receive`.

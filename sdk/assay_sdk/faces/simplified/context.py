@@ -157,7 +157,8 @@ class Context(SessionBase, Closing):
             priority: 0 to 9, or `AS_DESTINATION`; None for 4.
 
         Raises:
-            MessagingRuntimeError: The context is closed, a setting is invalid, or the broker refuses the destination.
+            MessagingRuntimeError: The context is closed, a setting is invalid, the broker or the driver lacks a
+                capability that a setting needs, or the broker refuses the destination.
         """
         producer: Producer[Any] = Producer(self._caller, self._producer(destination), destination)
         try:
