@@ -123,7 +123,7 @@ class _CreatingWire:
 
 
 def _used(command: _Using) -> Address | None:
-    """Return the destination that a command uses; None for a destination that the broker makes."""
+    """Return the destination that a command uses; None if the broker makes it, or if the command names none."""
     if isinstance(command, Send):
         return command.message.to
     return None if isinstance(command, OpenSender) and command.dynamic else command.address

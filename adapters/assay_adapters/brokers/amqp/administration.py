@@ -83,7 +83,7 @@ class Administrator:
         return not_offered(f"the messages of subscription {name} cannot be inspected")
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
-        """Return the names of the queues of all subscriptions to a topic, in the same order at each call."""
+        """Return a name for each subscription to a topic, usually its queue's name; in the same order at each call."""
         return not_offered(f"the subscriptions to {topic} cannot be listed")
 
     def withhold(self, name: str) -> Outcome[None]:
@@ -245,7 +245,7 @@ class ProductAdmin:
         return depth if isinstance(depth, Refused) else Ok({"QUEUE": name, "CURDEPTH": depth.value})
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return each subscription to a topic; ``SUB`` and ``DEST`` are both the name of the subscription's queue."""
+        """Return each subscription to a topic; ``SUB`` and ``DEST`` are both the name from `Administrator`."""
         del member
         found = self._administrator.subscriptions(topic)
         if isinstance(found, Refused):

@@ -44,6 +44,6 @@ class Interface(Protocol):
     def answers(self, at: Endpoint) -> bool:
         """Return whether a broker has started completely.
 
-        The kit asks when the broker's AMQP port answers, because some brokers open this port before they are ready.
+        The kit asks when the broker's port for clients answers, because some brokers open it before they are ready.
         """
         ...

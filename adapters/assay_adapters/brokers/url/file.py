@@ -51,7 +51,7 @@ class Reading(Struct, frozen=True):
     """The content of a file, with the mistakes in the file's form.
 
     Args:
-        description: The content; None if a mistake makes the file unusable.
+        description: The content; None if the file's form has a mistake.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
         lines: The line number of each table header and each key, by its place (`assay_features.places`).
     """

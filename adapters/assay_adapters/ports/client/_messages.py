@@ -86,7 +86,7 @@ class Sent(Struct, frozen=True, kw_only=True):
     """The headers of a message after its send.
 
     Args:
-        message_id: JMSMessageID; None if the client gave none.
+        message_id: JMSMessageID; None or empty if the client gave none.
         delivery_time_ms: JMSDeliveryTime in milliseconds since the epoch; None without a delay.
         fields: The headers and properties by JMS name.
     """
