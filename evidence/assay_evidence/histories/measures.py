@@ -33,8 +33,8 @@ class FaultSpan(Struct, frozen=True):
 
     Args:
         kind: The kind of fault.
-        begin_s: The time of the fault's begin, in seconds since the run began.
-        end_s: The time of the fault's end, in seconds since the run began; None if the end is not in the journal.
+        begin_s: The time of the fault's begin, in seconds since the run's first accepted send or reception.
+        end_s: The time of the fault's end, counted in the same way; None if the end is not in the journal.
         recovery_s: The time from the fault's begin to the first reception after the fault's end, in seconds; None
             without a reception after the end.
         redelivered: The number of receptions with a redelivery mark in the five seconds after the fault's end.
@@ -51,7 +51,7 @@ class Rate(Struct, frozen=True):
     """The messages of one window of time.
 
     Args:
-        at_s: The begin of the window, in seconds since the run began.
+        at_s: The begin of the window, in seconds since the run's first accepted send or reception.
         sent: The number of accepted sends per second.
         received: The number of receptions per second.
     """

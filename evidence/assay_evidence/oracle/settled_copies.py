@@ -79,7 +79,7 @@ class Facts:
         return "at-most-once" in qualities and "at-least-once" not in qualities
 
     def lasts(self, actor: str) -> bool:
-        """Return whether all subscriptions of a consumer outlive the consumer."""
+        """Return whether all subscriptions of an actor are durable or shared, so they can outlive its consumers."""
         return actor in self._names and actor not in self._passing
 
     def receives_once(self, actor: str) -> bool:
@@ -106,7 +106,10 @@ class Facts:
         return any(send.since(begin) <= until and (end is None or send.since(end) >= start) for begin, end in spans)
 
     def commit(self, settle: Settle) -> Event | None:
-        """Return the event that makes an acceptance final: the acceptance itself, or the commit of its unit of work."""
+        """Return the event that makes an acceptance final: the acceptance itself, or the commit of its unit of work.
+
+        None if the unit of work was not committed.
+        """
         if settle.unit is None:
             return settle
         later = [unit for unit in self.units.get((settle.writer, settle.unit), ()) if unit.seq > settle.seq]

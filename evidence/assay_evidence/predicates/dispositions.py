@@ -44,8 +44,8 @@ class Delivery(Struct, frozen=True):
         key: The message's key.
         transfer: The frame with the delivery's transfer.
         dispositions: The dispositions of the delivery, in order.
-        acknowledgement: The application's call that acknowledged the message, after which the client may accept it.
-            None if no call acknowledged it, or if the client sent the message.
+        acknowledgement: The application's call that acknowledged the message, after which the client may accept it;
+            None if no call acknowledged it.  Without meaning for a message that the client sent.
         answer: For a message that the client sent, the answer to its send; the broker must accept the message before
             this answer. None for other messages.
     """
