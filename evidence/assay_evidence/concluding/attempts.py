@@ -20,7 +20,8 @@ or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
 
-So a later attempt never replaces a pass or a fail.
+So a later attempt never replaces a pass or a fail.  Nor does it replace an attempt with a damaged journal, because the
+lost lines may have shown a fail.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Product(Struct, frozen=True, kw_only=True):
     Args:
         name: The backend's name: the product's name, with ``+stomp`` if the clients use STOMP.
         title: The product's name.
-        images: The images in the order of preference: first the image that images/build makes, then the public image.
+        images: The images in the order of preference, such as the image that images/build makes and the public image.
         login: The account that the kit uses.
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
