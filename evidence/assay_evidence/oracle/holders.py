@@ -130,7 +130,10 @@ class Holders:
 
     @cached_property
     def _names(self) -> dict[tuple[str, int], str | None]:
-        """The name of each consumer's holder, by writer and sequence number of the call that created the consumer."""
+        """The name of each consumer's holder, by writer and sequence number of the call that created the consumer.
+
+        None for a consumer without a holder.
+        """
         of_name: dict[str, list[Attachment]] = defaultdict(list)
         for one in self.attachments:
             if one.name is not None:

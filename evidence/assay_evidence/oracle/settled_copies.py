@@ -92,7 +92,10 @@ class Facts:
         return one and actor in self.actors
 
     def losses(self, actor: str) -> list[tuple[Event, Event | None]]:
-        """Return the begin and the end of each fault, and of each call by which an actor dropped its connection."""
+        """Return the begin and the end of each fault, and of each call by which an actor dropped its connection.
+
+        The end is None if the fault is not over, or if the call did not return.
+        """
         return self.faults + self.aborts.get(actor, [])
 
     def lost_between(self, final: Final, event: Event) -> bool:

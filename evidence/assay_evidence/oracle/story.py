@@ -191,7 +191,10 @@ class Story:
 
     @cached_property
     def losses(self) -> list[tuple[Event, Event | None]]:
-        """The begins and ends of all faults, and of all calls with which a client dropped its connection."""
+        """The begins and ends of all faults, and of all calls with which a client dropped its connection.
+
+        An end is None if the fault is not over, or if the call did not return.
+        """
         dropped: list[tuple[Event, Event | None]] = [(c, answer) for c, answer in self.calls if c.op == "abort"]
         return [*((fault.begin, fault.end) for fault in self.faults), *dropped]
 

@@ -91,7 +91,7 @@ class _Receptions:
                     yield self._unsettled(send, source, first, loss, seen)
 
     def _source(self, event: Event, actor: str, destination: str) -> str | None:
-        """Return the name of the holder for a reception or watch.
+        """Return the name of the holder for a reception or watch; None if the holder is unknown.
 
         The name of a subscription that MQ Light clients share contains no client id.
         """

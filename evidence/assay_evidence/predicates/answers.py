@@ -127,6 +127,9 @@ def one_of(claim: Claim, history: History) -> Finding:
 
     If no option holds, the finding is not-demonstrated if the evidence leaves an option open, and a fail if it rules
     out all options.
+
+    Raises:
+        ClaimError: The claim names no option, or an unknown one.
     """
     options = {name.removeprefix(OPTION): text for name, text in claim.of.items() if name.startswith(OPTION)}
     if not options:

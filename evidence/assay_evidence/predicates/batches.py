@@ -73,6 +73,9 @@ def batch_shape(claim: Claim, history: History) -> Finding:
     - the begin of the actor's watch,
     - the end of the actor's previous callback,
     - the end of a fault.
+
+    Raises:
+        ClaimError: The claim names no actor.
     """
     actors, largest, least = actors_of(claim), number(claim, "max"), claim.bounds.get("min", 1)
     if actors is None:

@@ -184,6 +184,9 @@ def never_seen(claim: Claim, history: History) -> Finding:
     The reference `missed` names messages for which an earlier step waited in vain.  A slow broker may deliver them only
     after the scenario's next action, such as an acknowledgement, which then does not apply to them.  So the finding is
     inconclusive if the actors saw no other messages than these.
+
+    Raises:
+        ClaimError: The claim names no message, or the evidence lacks an event to which the claim refers.
     """
     keys = keys_of(claim)
     actors = actors_of(claim)

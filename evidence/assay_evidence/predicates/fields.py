@@ -41,6 +41,9 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` means the body
     that was sent.  The fields of a call include the fields of its answer; if both have a field, the answer's value
     counts.
+
+    Raises:
+        ClaimError: The claim names no field, or an event without fields.
     """
     wanted = wanted_of(claim)
     if not wanted:
@@ -95,6 +98,9 @@ def mentions(claim: Claim, history: History) -> Finding:
     - With the bound `exactly`, it must be a list of these entries and no others, in any order.
     - With `absent`, it must contain none of them; with `any`, at least one.
     - With `recorded`, it must exist, and the finding discloses the entries that it contains.
+
+    Raises:
+        ClaimError: The claim names no field, an event without fields, or more than one of these bounds.
     """
     wanted = {
         name.removeprefix(FIELD): tuple(value.split(SEPARATOR))

@@ -23,6 +23,9 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
     seen, and no message that it received came again after its end.  The unit took no effect if no message that it sent
     was ever seen, and all messages that it received came again.  A unit can consist of sends only, or of receptions
     only, such as a batch that is acknowledged together (BT-08).
+
+    Raises:
+        ClaimError: The claim names no message, or the evidence does not have the event `after`.
     """
     sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)
     if not sent and not taken:

@@ -52,7 +52,7 @@ def transferred(claim: Claim, history: History) -> Finding:
 
 
 def _unless_alike(wanted: Mapping[str, str], frames: Sequence[Frame], history: History, say: Saying) -> Finding | None:
-    """Return a finding if a transfer's message has another value than demanded, or if the evidence shows no value."""
+    """Return a finding if a transfer's message has another value than demanded, or shows no value; otherwise None."""
     firsts: dict[str, dict[str, str]] = {}
     for frame in frames:
         key = str(frame.key)

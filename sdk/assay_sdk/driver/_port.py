@@ -67,7 +67,7 @@ class Target(Struct, frozen=True, kw_only=True):
         recording: Records the frames of an AMQP connection; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
         request_timeout_ms: How long the driver waits for the broker's answer to a command, in milliseconds; the command
-            then fails.  Drivers for in-process brokers ignore this timeout.
+            then fails.  Drivers for in-process brokers ignore both timeouts.
     """
 
     url: str

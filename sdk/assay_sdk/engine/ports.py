@@ -154,7 +154,10 @@ class SessionPort(Protocol):
         ...
 
     def unit_of_work(self) -> Operation[int | None]:
-        """Return the number of the unit of work for a send or a delivery; begin one if none is active."""
+        """Return the number of the unit of work for a send or a delivery; begin one if none is active.
+
+        None if the session is neither transacted nor in XA mode.
+        """
         ...
 
     def announce(self, consumer: Listener) -> None:

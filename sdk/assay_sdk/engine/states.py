@@ -39,7 +39,7 @@ class Act(StrEnum):
     WAIT = "wait"
     """Wait for the next transition, then report the event again."""
     END = "end"
-    """Clean up after an end that the client did not request."""
+    """Clean up after an end that is not the client's own close, such as the loss of the connection."""
     REFUSE_CLOSED = "refuse-closed"
     REFUSE_LOST = "refuse-lost"
     REFUSE_LISTENING = "refuse-listening"

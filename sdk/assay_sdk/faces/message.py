@@ -124,7 +124,9 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo: the destination for replies.  The reply-to of a received message accepts bodies of any type.
+        """JMSReplyTo: the destination for replies; None without one.
+
+        The reply-to of a received message accepts bodies of any type.
 
         Raises:
             MessageFormatError: The reply-to of the received message has an invalid name.
@@ -163,8 +165,8 @@ class Message(Generic[T]):
         """Received body as text or bytes, not decoded to the destination's type; None if the message has no body.
 
         With this text or these bytes, the application can log, store or forward a message whose `body` cannot be
-        decoded.  A body of a type that only other clients send, such as a map, is JSON text
-        (`assay_sdk.amqp.foreign`).
+        decoded.  A body of a type that only other clients send, such as a map, is JSON text, or bytes if JSON cannot
+        represent it (`assay_sdk.amqp.foreign`).
         """
         return self._raw
 

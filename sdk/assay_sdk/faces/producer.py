@@ -53,7 +53,7 @@ class Receipt:
 
         Raises:
             JmsError: The broker cannot cancel messages (`JmsErrorKind.UNSUPPORTED`, raised before anything is sent),
-                the session is closed, or the user has lost the authority.
+                the session is closed or lost, or the user has lost the authority.
         """
         return self._cancel(self.message_id)
 

@@ -86,7 +86,7 @@ class _Plain(Generic[T]):
         self._content_type = content_type
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """Return the value as the body."""
+        """Return the value as the body, with its content type."""
         _of_type(value, self._kind)
         return cast("Body", value), self._content_type
 
@@ -132,7 +132,7 @@ class _Json(Generic[T]):
             raise _no_converter(kind, f"msgspec cannot read it ({error})") from error
 
     def encode(self, value: T) -> tuple[Body, str | None]:
-        """Return the value as JSON text."""
+        """Return the value as JSON text, with the content type of JSON."""
         _of_type(value, self._shell)
         try:
             return json_text(value), JSON

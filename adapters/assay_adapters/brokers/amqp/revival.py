@@ -85,7 +85,7 @@ class SharedBroker:
         return self._counter.stat().st_size if self._counter.exists() else 0
 
     def check(self, starts: int) -> Silence | None:
-        """Check whether the broker answers, by the table of this module.
+        """Check whether the broker answers, and return the result for the scenario, by the table of this module.
 
         Args:
             starts: The result of `starts` at the scenario's begin.

@@ -43,7 +43,8 @@ class EngineConsumer:
         """Messages that a receive call settled but could not return, because the call was interrupted twice.  The next
         receive call returns them."""
         self.held = 0
-        """Number of messages that the application has received and that are not settled."""
+        """Number of messages that the application has received and that are not settled, and of poison messages that
+        are being moved."""
         self._connection = session.connection
         self._link: Machine[Link, LinkEvent] = Machine(LINK, Link.ATTACHING, "the consumer")
         self._use: Machine[Use, UseEvent] = Machine(USE, Use.IDLE, "the consumer")

@@ -269,7 +269,7 @@ class EngineSession:
         """Return the number of the unit of work for a send or a delivery; begin one if none is active.
 
         Returns:
-            The number; None if the session is not transacted.
+            The number; None if the session is neither transacted nor in XA mode.
 
         Raises:
             RefusedError: The broker refuses to begin a unit of work, or the session is in XA mode and in no branch.

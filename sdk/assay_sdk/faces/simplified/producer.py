@@ -24,8 +24,9 @@ class Producer(ProducerBase[T]):
         """Set the delivery delay of later sends (DD-01).
 
         Raises:
-            MessagingRuntimeError: The delay is longer than the time to live (DD-13) or not a valid duration, or the
-                broker has no delivery delay (DD-10).  The setting keeps its earlier value (DD-15).
+            MessagingRuntimeError: The producer is closed or lost, the delay is longer than the time to live (DD-13) or
+                not a valid duration, or the driver or the broker has no delivery delay (DD-10).  The setting keeps its
+                earlier value (DD-15).
         """
         self.delivery_delay = delay
         return self
@@ -34,8 +35,9 @@ class Producer(ProducerBase[T]):
         """Set the time to live of later sends; 0 for no expiry.
 
         Raises:
-            MessagingRuntimeError: The time to live is shorter than the delivery delay (DD-12) or not a valid duration,
-                or the driver or the broker has no time to live.  The setting keeps its earlier value (DD-15).
+            MessagingRuntimeError: The producer is closed or lost, the time to live is shorter than the delivery delay
+                (DD-12) or not a valid duration, or the driver or the broker has no time to live.  The setting keeps its
+                earlier value (DD-15).
         """
         self.time_to_live = ttl
         return self
@@ -44,7 +46,8 @@ class Producer(ProducerBase[T]):
         """Set the delivery mode of later sends (PD-02).
 
         Raises:
-            MessagingRuntimeError: The mode is invalid, or the driver or the broker does not support it.
+            MessagingRuntimeError: The producer is closed or lost, the mode is invalid, or the driver or the broker does
+                not support it.
         """
         self.delivery_mode = mode
         return self
@@ -56,7 +59,8 @@ class Producer(ProducerBase[T]):
             priority: 0 to 9, or `AS_DESTINATION`.
 
         Raises:
-            MessagingRuntimeError: The priority is invalid, or the driver or the broker does not support priorities.
+            MessagingRuntimeError: The producer is closed or lost, the priority is invalid, or the driver or the broker
+                does not support priorities.
         """
         self.priority = priority
         return self

@@ -234,7 +234,7 @@ class ReferenceServerBackend(AmqpBackend):
         )
 
     def _shared_trace(self, endpoint: Endpoint) -> Trace | None:
-        """Return the log of a shared server, which another process of the run may have started."""
+        """Return the log of a shared server, which another process of the run may have started; None without a log."""
         return None if endpoint.log is None else FileTrace("a server process that scenarios share", Path(endpoint.log))
 
     def _own_instance(self, needs: Needs) -> ServerInstance:
