@@ -1,1 +1,1 @@
-"""The interfaces through which steps use clients, brokers, administration and faults: values and protocols only."""
+"""The interfaces through which steps use clients, brokers, administration and faults: values and Python protocols."""

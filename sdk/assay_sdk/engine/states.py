@@ -177,8 +177,8 @@ class ServiceEvent(StrEnum):
     LOSE = "lose"
     """The connection is lost, and the client may reconnect."""
     REFUSE = "refuse"
-    """The client must stop: the first attempt failed, the time for new attempts is over, or the service refuses the
-    client."""
+    """The client must stop: it could not connect at its start, the time for new attempts is over, or the service
+    refuses the client."""
     STOP = "stop"
     STOPPED = "stopped"
 

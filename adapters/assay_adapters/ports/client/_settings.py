@@ -17,7 +17,7 @@ class AckMode(StrEnum):
 
 
 class Mode(StrEnum):
-    """The delivery mode of a message (JMS 2.0, 3.4.2); `AS_DESTINATION` exists in IBM MQ only."""
+    """The delivery mode of a message (JMS 2.0, 3.4.2); `AS_DESTINATION` is IBM MQ's, not JMS's."""
 
     PERSISTENT = "persistent"
     NON_PERSISTENT = "non-persistent"

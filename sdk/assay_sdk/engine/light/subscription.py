@@ -1,4 +1,4 @@
-"""Subscriptions of an MQ Light client: each has a buffer, which it keeps when it attaches on a new connection."""
+"""Subscriptions of an MQ Light client: each has a buffer, and attaches again on each new connection."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class TransactionState(StrEnum):
     """The coordinator has not given the unit an id yet."""
     ACTIVE = "active"
     ENDING = "ending"
-    """The engine has requested the end, which waits for the outcomes of the unit's messages."""
+    """The engine has requested the end, which waits for the unit's id, or for the outcomes of the unit's messages."""
     DISCHARGING = "discharging"
     """The client has sent the discharge, and waits for its outcome."""
     OVER = "over"
