@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from assay_evidence.concluding.attempts import decided, grouped, is_open
 from assay_evidence.concluding.clients import clients_of
+from assay_evidence.concluding.lost_messages import lost_by_broker
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rules import find_rule, rule_verdicts
@@ -39,6 +40,7 @@ from assay_evidence.concluding.weighing import (
     STEP_VERDICTS,
     Circumstance,
     Kind,
+    broker_lost,
     deciding,
     foreign_kit,
     held_up,
@@ -333,7 +335,10 @@ class _Run:
             kit = foreign_kit(facts.strength, facts.judged, begin.ours if begin else ())
             error = next((event.refused.text for event in _of_kind(visible_to(claim, ended), SessionEnded)), None)
             ending = session_ended(facts.judged, begin.ours if begin else (), error)
-            return [one for one in (*common, kit, ending, slow_pair(periods, claim)) if one is not None]
+            lost = broker_lost(
+                facts.judged, begin.ours if begin else (), lambda: lost_by_broker(claim, visible_to(claim, trace))
+            )
+            return [one for one in (*common, kit, ending, lost, slow_pair(periods, claim)) if one is not None]
 
         return of_claim
 

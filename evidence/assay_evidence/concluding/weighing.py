@@ -12,6 +12,8 @@ the scenario did not end                       (stays)       error          (sta
 a `kit` rule, and the part is foreign          (stays)       unsupported    (stay)
 a foreign broker ended a session with an       (stays)       inconclusive   (stay)
 error, and the client alone is judged
+a foreign broker lost messages when it         (stays)       inconclusive   (stay)
+stopped, and the client alone is judged
 the pair answered too slowly for the           (stays)       inconclusive   (stay)
 scenario's times
 a busy machine held up the harness             inconclusive  inconclusive   (stay)
@@ -26,13 +28,14 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
 - No document demands a rule of strength `kit`, so only the kit's own parts can fail it.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
   ends a session only because of a mistake of the client, so a fail on this broker stays.
+- `assay_evidence.concluding.lost_messages` says when the broker, and not the client, lost the messages.
 - `assay_evidence.concluding.slow_pairs` says when a pair is too slow.
 - In the last two circumstances, a pass or fail stays if no delay can have caused it (`Finding.certain`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum, auto
 
 import msgspec
@@ -64,6 +67,7 @@ class Kind(Enum):
     UNFINISHED = auto()
     FOREIGN_KIT = auto()
     SESSION_ENDED = auto()
+    BROKER_LOST = auto()
     SLOW_PAIR = auto()
     HELD_UP = auto()
 
@@ -76,6 +80,7 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     (Kind.UNFINISHED, Verdict.FAIL): Verdict.ERROR,
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,
     (Kind.SESSION_ENDED, Verdict.FAIL): Verdict.INCONCLUSIVE,
+    (Kind.BROKER_LOST, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.SLOW_PAIR, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
@@ -160,6 +165,23 @@ def session_ended(judged: str, ours: Collection[str], error: str | None) -> Circ
         return None
     text = f"The broker ended a session of the client with an error, which may have caused the finding ({error})"
     return Circumstance(Kind.SESSION_ENDED, f"{text}; the finding was")
+
+
+def broker_lost(judged: str, ours: Collection[str], lost: Callable[[], bool]) -> Circumstance | None:
+    """Return the circumstance that a foreign broker lost messages when it stopped, and that only the client is judged.
+
+    Args:
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
+        ours: The parts of the pair that are the kit's own (`Begin.ours`).
+        lost: Returns whether messages are missing that no client had accepted (`lost_messages.lost_by_broker`).
+
+    Returns:
+        The circumstance; None if no message was lost in this way, or if the broker is the kit's own or judged, too.
+    """
+    if judged != CLIENT or BROKER in ours or not lost():
+        return None
+    text = "The broker stopped, and no client had accepted the missing messages, so the broker lost them"
+    return Circumstance(Kind.BROKER_LOST, f"{text}; the finding was")
 
 
 def slow_pair(periods: Iterable[Period], claim: Claim) -> Circumstance | None:

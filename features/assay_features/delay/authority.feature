@@ -189,6 +189,16 @@ Feature: The broker checks authority for the target of a delayed message at the 
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-topic @needs-restart
+    Scenario: After a restart, a queue has its own authorities, even if a topic has the same name
+      Given an empty queue "same"
+      And a topic "same"
+      And ordinary users lose their authority for queue "same"
+      And ordinary users lose their authority for topic "same"
+      When the broker is restarted
+      And user "alice" sends message "m1" to queue "same" with a delivery delay of 1 s
+      Then it is refused to a user who lacks authority
+
     @kit @needs-local-transaction
     Scenario Outline: At each send in <ack> mode, the reference broker checks again whether the user may put to the queue
       IBM MQ checks it when a queue is opened.  Our broker checks it at each send, so that a revocation counts at once.

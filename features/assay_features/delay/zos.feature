@@ -170,6 +170,19 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | 7.1   |
         | 7.5   |
 
+    Scenario: At level 7.5, a due message stays on the staging queue after a second restart, too
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the broker is restarted at command level 7.5
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      And "slow" is overdue
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver never sees "slow"
+      And the staging queue holds "slow"
+
     Scenario: At level 7.5, the depth of the staging queue does not change when its messages are due
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue

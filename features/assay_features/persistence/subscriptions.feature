@@ -491,6 +491,20 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | part    | ended  |
         | session | closed |
 
+    @evidence @needs-subscription-list
+    Scenario Outline: An administrator no longer sees a dups-ok non-durable subscription whose <part> is <ended>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in dups-ok mode
+      When message "m1" is sent to the topic
+      And "passer" has seen "m1"
+      And the <part> of "passer" is <ended>
+      Then no subscription to the topic remains
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | closed |
+
     @evidence @needs-local-transaction @needs-subscription-list
     Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended> during a unit of work
       Given a topic

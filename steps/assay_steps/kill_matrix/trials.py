@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -180,11 +181,16 @@ def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int,
             the number of all trials.
 
     Raises:
-        TrialError: A trial did not run to its end.
+        TrialError: A trial did not run to its end, or one of the pool's processes was killed.
     """
     running = {pool.submit(outcomes_of, trial): name for name, trial in trials.items()}
     outcomes: dict[str, Outcomes] = {}
     for done, trial in enumerate(as_completed(running), start=1):
-        outcomes[running[trial]] = trial.result()
-        told(running[trial], done, len(running))
+        name = running[trial]
+        try:
+            outcomes[name] = trial.result()
+        except BrokenProcessPool as broken:
+            why = "a process of the command was killed, perhaps because memory was short; run the command again."
+            raise TrialError(trials[name].defect, why) from broken
+        told(name, done, len(running))
     return outcomes

@@ -21,6 +21,7 @@ HISTORY = Circumstance(Kind.DAMAGED_HISTORY, "A line is missing.")
 UNFINISHED = unfinished()
 FOREIGN_KIT = foreign_kit("kit", "client+broker", ("client",))
 SESSION_ENDED = session_ended("client", ("client",), "No. (amqp:internal-error)")
+BROKER_LOST = Circumstance(Kind.BROKER_LOST, "The broker lost them; the finding was")
 SLOW_PAIR = Circumstance(Kind.SLOW_PAIR, "The pair was too slow; the finding was")
 HELD_UP = held_up(HELD_UP_NS + 1, 2_000_000_000)
 assert FOREIGN_KIT is not None
@@ -41,6 +42,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
         (UNFINISHED, {Verdict.FAIL: Verdict.ERROR}),
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
         (SESSION_ENDED, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
+        (BROKER_LOST, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (SLOW_PAIR, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (HELD_UP, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
     ],

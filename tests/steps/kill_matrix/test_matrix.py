@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from msgspec import structs
@@ -19,7 +22,7 @@ from assay_steps.defects.model import Defect
 from assay_steps.defects.wire import BEYOND_THE_WIRE
 from assay_steps.kill_matrix.failure_share import Outcome, Outcomes, share_of
 from assay_steps.kill_matrix.matrix import _longest_first, _matrix, kill_matrix
-from assay_steps.kill_matrix.trials import Trial, TrialError, UntriedError, chosen_rules, outcomes_of
+from assay_steps.kill_matrix.trials import Trial, TrialError, UntriedError, chosen_rules, outcomes_of, tried
 from assay_steps.plugin import checks, suite
 from assay_steps.plugin.run import Run
 
@@ -230,3 +233,12 @@ def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing
 
 def test_a_trial_that_is_done_tells_every_scenarios_verdict() -> None:
     assert {outcome.verdict for outcome in outcomes_of(TRIAL).values()} == {"pass"}
+
+
+def test_a_killed_process_of_the_pool_is_told_in_one_sentence() -> None:
+    killed: Future[Outcomes] = Future()
+    killed.set_exception(BrokenProcessPool("A process in the process pool was terminated abruptly."))
+    pool = Mock(spec=Executor)
+    pool.submit.return_value = killed
+    with pytest.raises(TrialError, match=r"with defect 'early' .*a process of the command was killed"):
+        tried(pool, {"early": Trial("reference", "early")}, lambda *_: None)

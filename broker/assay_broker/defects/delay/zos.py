@@ -151,6 +151,18 @@ def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands |
     return (command, *cancelled(view, *view.delayed), *moved)
 
 
+def _level_for_one_start() -> Seams:
+    """Make the seams of a queue manager that forgets the level of a migration back at its second start."""
+    levels: list[str] = []
+
+    def started(settings: Settings) -> Settings:
+        levels.append(settings.level)
+        is_second = len(levels) > 1 and levels[-2] == settings.level != levels[0]
+        return replace(settings, level=levels[0]) if is_second else settings
+
+    return Seams(settings=started)
+
+
 ZOS_DEFECTS = (
     _not_started_again,
     Defect(
@@ -167,6 +179,12 @@ ZOS_DEFECTS = (
         rules=("DD-43",),
         text="After a migration back, the queue manager of the earlier level delivers the staged messages.",
         apply=lambda: Seams(settings=_delivers_at_any_level),
+    ),
+    Defect(
+        name="migrated-back-for-one-start",
+        rules=("DD-43",),
+        text="After a migration back, the second start of the queue manager is at the later level again.",
+        apply=_level_for_one_start,
     ),
     _take_in_vain,
     _marooned_for_good,

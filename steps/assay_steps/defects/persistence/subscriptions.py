@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import count
 
-from assay_adapters.ports.client import Client
+from assay_adapters.ports.client import AckMode, Client, ClientConsumer, ClientSession, Origin, Qos
+from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
     CloseLink,
@@ -20,8 +22,9 @@ from assay_sdk.driver import (
     Outcome,
     Settle,
 )
+from assay_steps.defects.consumers import ConsumerFilter
 from assay_steps.defects.model import at_port, on_wire
-from assay_steps.defects.ports import ClientFilter, clients
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter, clients, connecting
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
@@ -102,9 +105,31 @@ class _StaysOnceSettledTogether(WireFilter):
         return (command,)
 
 
+class _StaysAttached(ConsumerFilter):
+    def close(self) -> Answer[None]:
+        return self.behind.listen(None)
+
+
+class _KeepsConsumers(SessionFilter):
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Answer[ClientConsumer]:
+        made = super().consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
+        return Ok(_StaysAttached(made.value, self._behind, of, actor)) if isinstance(made, Ok) else made
+
+
+class _StaysInDupsOk(ConnectionFilter):
+    """A consumer of a dups-ok session stays attached after its close, until the session is closed."""
+
+    def session(self, ack: AckMode) -> Answer[ClientSession]:
+        made = super().session(ack)
+        return Ok(_KeepsConsumers(made.value)) if ack is AckMode.DUPS_OK and isinstance(made, Ok) else made
+
+
 PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
     on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
     on_wire(wires, _StaysOnceHeld, "closed-holder-keeps-its-link", "PD-15"),
     on_wire(wires, _StaysOnceSettledTogether, "settled-together-keeps-its-link", "PD-12", "PD-15"),
+    at_port(connecting, _StaysInDupsOk, "closed-stays-in-dups-ok-session", "PD-12"),
     at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
 )

@@ -207,6 +207,7 @@ def refused_after_a_restart(story: Story) -> None:
     office = Office(story)
     office.define("Q", "SMALL")
     office.do(_withheld("Q"), SetAuthority(profile="Q", object_type="QUEUE", principals=("alice",), add=("PUT",)))
+    office.do(_withheld("Q", "TOPIC"))
     office.alter("SMALL", MAXMSGL=100)
     story.queue_manager.restart()
     for user in ("alice", "bob"):

@@ -220,6 +220,9 @@ def changing_staging_queues(story: Story) -> None:
     office.alter(STAGING_QUEUE, GET="DISABLED")
     office.alter(STAGING_QUEUE, GET="ENABLED")
     story.run(500)
+    story.queue_manager.restart()
+    story.client("three").listen(3, Q)
+    story.run(500)
 
 
 COMBINED_DELAY_STORIES = (

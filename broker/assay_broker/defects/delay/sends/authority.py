@@ -203,6 +203,17 @@ def _one_record(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(one for one in records if not isinstance(one, AuthoritySet) or last[one.record.profile] is one)
 
 
+@defect(read_together, "one-authority-record-for-a-name", "DD-30")
+def _one_record_for_both(records: Sequence[Record]) -> tuple[Record, ...]:
+    """After a restart, a queue and a topic of one name share the authority that an administrator set last."""
+    last = {_holder(one): one for one in records if isinstance(one, AuthoritySet)}
+    return tuple(one for one in records if not isinstance(one, AuthoritySet) or last[_holder(one)] is one)
+
+
+def _holder(one: AuthoritySet) -> tuple[str, bool, str]:
+    return one.record.profile, one.record.group, one.record.entity
+
+
 AUTHORITY_DEFECTS = (
     _free_unchecked,
     _checked_once,
@@ -217,4 +228,5 @@ AUTHORITY_DEFECTS = (
     _asked_after_restart,
     _dead_letters_asked,
     _one_record,
+    _one_record_for_both,
 )
