@@ -54,8 +54,9 @@ def _(world: World, name: str, client: str, place: Place) -> None:
 
 
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} that does not receive yet"))
-def _(world: World, name: str, place: Place) -> None:
-    world.play(name, _role(world, place, durable=False, subscription=None, client=None)).needed()
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode that does not receive yet"))
+def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO) -> None:
+    world.play(name, _role(world, place, durable=False, subscription=None, client=None, ack=ack)).needed()
 
 
 @given(phrase("a durable subscriber {name:Name} on {place:Place} that does not receive yet"))
