@@ -13,6 +13,8 @@ the deciding finding open, or the harness was late by more    attempt, the verdi
 than `HELD_UP_NS` in all
 inconclusive or not-demonstrated, and a period of the         as above
 scenario was too short for the pair (`slow_pairs`)
+inconclusive, and a call was refused because the broker had   as above
+not answered for `UNANSWERED_NS`
 inconclusive or not-demonstrated, and the broker needed more  as above
 than `SLOW_RETURN_NS` for a restart or after a kill
 error, because a fault failed that several scenarios shared,  as above; the next attempt has a broker of its own
@@ -32,7 +34,7 @@ from msgspec import structs
 
 from assay_evidence.concluding.slow_pairs import short_periods
 from assay_evidence.concluding.weighing import NS_PER_SECOND
-from assay_evidence.events import FATAL, Event, Fault, ScenarioBegin, Step
+from assay_evidence.events import FATAL, Call, Event, Fault, Return, ScenarioBegin, Step
 from assay_evidence.events.pairs import paired
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
@@ -41,6 +43,15 @@ SLOW_RETURN_NS = 10 * NS_PER_SECOND
 
 The messages of scenarios with a restart or kill have delays of about this length.  A broker that comes back later can
 miss the time at which a claim expects a message.
+"""
+
+
+_RECEIVE = "receive"
+"""The call that waits for a message and not for an answer."""
+UNANSWERED_NS = 30 * NS_PER_SECOND
+"""If a client waits longer than this for an answer and then gives up, a scenario without a decision is tried again.
+
+It is far longer than any answer of a broker that works, and shorter than the limit of the kit's client (60 s).
 """
 
 
@@ -82,10 +93,17 @@ def is_open(verdict: Verdict, trace: Sequence[Event], *, held_up: bool) -> bool:
         return any(isinstance(event, Step) and event.shared_fault for event in trace)
     if any(isinstance(event, Step) and event.silent for event in trace):
         return False
-    if verdict is Verdict.INCONCLUSIVE and held_up:
+    if verdict is Verdict.INCONCLUSIVE and (held_up or _has_unanswered_call(trace)):
         return True
     slow = _longest_fault_ns(trace) > SLOW_RETURN_NS or bool(short_periods(trace))
     return verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED} and slow
+
+
+def _has_unanswered_call(trace: Iterable[Event]) -> bool:
+    events = tuple(trace)
+    begun = {event.id: event.mono_ns for event in events if isinstance(event, Call) and event.op != _RECEIVE}
+    refusals = (event for event in events if isinstance(event, Return) and event.refused is not None)
+    return any(event.mono_ns - begun.get(event.call, event.mono_ns) > UNANSWERED_NS for event in refusals)
 
 
 def _longest_fault_ns(trace: Iterable[Event]) -> int:

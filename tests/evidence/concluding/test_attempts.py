@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.evidence.histories import Memory, Story, begin, plan, planned
+from tests.evidence.histories import Memory, Story, begin, plan, planned, refusal
 from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, wonders
 
-from assay_evidence.concluding.attempts import SLOW_RETURN_NS, attempt_id
+from assay_evidence.concluding.attempts import SLOW_RETURN_NS, UNANSWERED_NS, attempt_id
 from assay_evidence.events import ScenarioBegin, Step
 from assay_evidence.judge import judge
 from assay_evidence.lines import JournalDamage
@@ -131,6 +131,24 @@ def breaks_down(story: Story) -> None:
 )
 def test_a_slow_or_failed_fault_replaces_no_pass_and_no_fail(told: list[Tell], expected: Verdict, attempt: int) -> None:
     found = verdict(*[(tell, 0) for tell in told])
+    assert (found.verdict, found.attempt) == (expected, attempt)
+
+
+@pytest.mark.parametrize(
+    ("waited_ns", "expected", "attempt"),
+    [(UNANSWERED_NS + 1, Verdict.PASS, 2), (UNANSWERED_NS, Verdict.INCONCLUSIVE, 1)],
+    ids=["an unanswered call", "an answered call"],
+)
+def test_a_scenario_is_tried_again_if_the_broker_left_a_call_unanswered(
+    waited_ns: int, expected: Verdict, attempt: int
+) -> None:
+    def gives_up(story: Story) -> None:
+        call = story.call("consumer")
+        story.now_ns += waited_ns
+        story.answer(call, refusal(text="no answer"))
+        story.step("refused", "no answer")
+
+    found = verdict((gives_up, 0), (keeps, 0))
     assert (found.verdict, found.attempt) == (expected, attempt)
 
 
