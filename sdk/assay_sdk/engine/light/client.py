@@ -275,7 +275,9 @@ class LightClient:
             self._callbacks.due(subscription)
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Forget a subscription that the broker has ended, and report the broker's reason, if it gave one.
+        """Forget a subscription that the broker has ended, and report the end to the application.
+
+        The end is reported even if its reason is a lost connection, because the state of the client does not change.
 
         Args:
             subscription: The subscription.
@@ -283,7 +285,8 @@ class LightClient:
         """
         self.subscriptions.pop(subscription.terms.name, None)
         self._wake()
-        self._complain(why or lost(f"the broker has ended the subscription {subscription.terms.name}: subscribe again"))
+        text = f"the broker has ended the subscription {subscription.terms.name}: subscribe again"
+        self.on_trouble(why or lost(text), None)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ class Host(Protocol):
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
-        """Forget a subscription that the broker has ended, and report the broker's reason, if it gave one."""
+        """Forget a subscription that the broker has ended, and report the end to the application."""
         ...
 
 

@@ -10,7 +10,15 @@ from proton import Condition, Link
 from proton import Delivery as WireDelivery
 from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer, settle
 
-from assay_sdk import Backoff, Client, ConnectionLostError, Delivery, InvalidClientIdError, connect_mqlight
+from assay_sdk import (
+    Backoff,
+    Client,
+    ConnectionLostError,
+    Delivery,
+    InvalidClientIdError,
+    MessagingError,
+    connect_mqlight,
+)
 from assay_sdk.amqp import codec
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.model.message import Message
@@ -26,6 +34,7 @@ class World:
         self.runner = RealRunner()
         self.peer = Peer(self.runner)
         self.states: list[str] = []
+        self.complaints: list[MessagingError] = []
         self.links: list[Any] = []
         self.peer.handlers["LINK_REMOTE_OPEN"] = self._accept
         self.peer.handlers["DELIVERY"] = self.peer.answer(settle(WireDelivery.ACCEPTED))
@@ -38,6 +47,7 @@ class World:
             driver=AmqpDriver(),
             backoff=Backoff(first_ms=1, longest_ms=10),
             on_state_changed=lambda state, _why: self.states.append(state),
+            on_error=self.complaints.append,
         )
 
     def until(self, done: Any) -> None:
@@ -116,6 +126,40 @@ def test_a_subscription_is_attached_again_and_confirms_by_itself_before_its_call
         world.until(lambda: bool(got))
     assert got == [("x", True)]
     assert confirmed[0] == int(WireDelivery.ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("condition", "kind", "said"),
+    [
+        (None, MessagingError, "gave no reason"),
+        (Condition("amqp:resource-deleted", "the topic is deleted"), MessagingError, "the topic is deleted"),
+        (Condition("amqp:connection:forced", "the server is stopping"), ConnectionLostError, "the server is stopping"),
+    ],
+)
+def test_the_end_of_a_subscription_is_reported_whatever_the_brokers_reason_is(
+    world: World, condition: Condition | None, kind: type[MessagingError], said: str
+) -> None:
+    with world.connect() as client:
+        client.subscribe("t")
+
+        def end() -> None:
+            world.links[0].condition = condition
+            world.links[0].close()
+
+        world.peer.do(end)
+        world.until(lambda: bool(world.complaints))
+        assert world.states == ["started"]
+    (error,) = world.complaints
+    assert isinstance(error, kind)
+    assert said in error.text
+
+
+def test_the_loss_of_a_connection_is_reported_as_a_state_only(world: World) -> None:
+    with world.connect() as client:
+        client.subscribe("t")
+        world.peer.do(world.peer.drop)
+        world.until(lambda: len(world.links) == 2)
+    assert world.complaints == []
 
 
 def test_a_client_whose_id_another_one_has_taken_over_stops(world: World) -> None:

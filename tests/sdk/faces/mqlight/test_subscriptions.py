@@ -61,6 +61,14 @@ def test_unsubscribing_ends_it(world: World) -> None:
         client.subscribe("t", on_message=got.append)
 
 
+def test_the_end_of_a_subscription_without_a_reason_is_reported(world: World) -> None:
+    with world.client() as client:
+        client.subscribe("t")
+        (subscription,) = client._engine.subscriptions.values()
+        subscription.peer_closed(None)  # no driver of ours gives no reason, but `LinkClosed` permits it
+        assert world.complaints == ["the broker has ended the subscription private:t: subscribe again"]
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
