@@ -56,7 +56,7 @@ crash: $(VENV)/.dev ## the reference broker under load, killed 300 times, and ju
 
 SEED ?= 1
 SECONDS ?= 600
-fuzz: $(VENV)/.dev ## the AMQP server among hostile peers for ten minutes, and how much of its parsing that reaches; the STOMP reader
+fuzz: $(VENV)/.dev ## ten minutes of hostile peers for the AMQP server, and how much of its parsing they reach; then ten for the STOMP reader
 	$(BIN)/python -m tests.broker.amqp.fuzzing --seconds $(SECONDS) --seed $(SEED)
 	$(BIN)/python -m tests.sdk.stomp.fuzzing --seconds $(SECONDS) --seed $(SEED)
 
