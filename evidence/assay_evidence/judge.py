@@ -28,7 +28,6 @@ from msgspec import Struct
 
 from assay_evidence.concluding.attempts import decided, grouped, is_open
 from assay_evidence.concluding.clients import clients_of
-from assay_evidence.concluding.lost_messages import lost_by_broker
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rules import find_rule, rule_verdicts
@@ -67,6 +66,7 @@ from assay_evidence.history import History, visible_to
 from assay_evidence.levels import levels_of, unreached
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
+from assay_evidence.predicates.lost_messages import lost_by_broker
 from assay_evidence.predicates.shapes import check_shape
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, Role

@@ -28,7 +28,7 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
 - No document demands a rule of strength `kit`, so only the kit's own parts can fail it.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
   ends a session only because of a mistake of the client, so a fail on this broker stays.
-- `assay_evidence.concluding.lost_messages` says when the broker, and not the client, lost the messages.
+- `assay_evidence.predicates.lost_messages` says when the broker, and not the client, lost the messages.
 - `assay_evidence.concluding.slow_pairs` says when a pair is too slow.
 - In the last two circumstances, a pass or fail stays if no delay can have caused it (`Finding.certain`).
 """
