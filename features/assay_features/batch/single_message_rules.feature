@@ -51,6 +51,17 @@ Feature: The rules for single messages apply to batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
+    @needs-time-to-live @needs-local-transaction
+    Scenario: In a transacted session, a message that expires while its batch is being filled never comes
+      Given an empty queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 10 within 3 s
+      When message "long" is sent to the queue
+      And message "short" is sent to the queue with a time to live of 1 s
+      Then the receiver sees "long" exactly once
+      And the receiver never sees "short"
+
     @needs-time-to-live
     Scenario: If a message expires before its batch is full, the other messages of the batch still come
       Given an empty queue

@@ -165,6 +165,22 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
 
+    @needs-xa @needs-restart
+    Scenario: A message of a global unit of work survives a restart, even if its producer was closed before the branch was prepared
+      Given an empty queue
+      And session "work" in xa mode
+      And producer "early" of session "work" on the queue
+      And the delivery delay of producer "early" is 5 s
+      And branch "job" has been started in session "work"
+      When producer "early" sends message "slow"
+      And producer "early" is closed
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
     @needs-restart
     Scenario Outline: A message with <option> survives a restart during its delay, and is unaltered
       Given an empty queue
