@@ -491,7 +491,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | part    | ended  |
         | session | closed |
 
-    @evidence @needs-subscription-list
+    @evidence @needs-session @needs-subscription-list
     Scenario Outline: An administrator no longer sees a dups-ok non-durable subscription whose <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic in dups-ok mode that does not receive yet
