@@ -173,15 +173,15 @@ def broker_lost(judged: str, ours: Collection[str], lost: Callable[[], bool]) ->
     Args:
         judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
         ours: The parts of the pair that are the kit's own (`Begin.ours`).
-        lost: Returns whether messages are missing that no client had accepted (`lost_messages.lost_by_broker`).
+        lost: Returns whether messages are missing that the broker had to keep (`lost_messages.lost_by_broker`).
 
     Returns:
         The circumstance; None if no message was lost in this way, or if the broker is the kit's own or judged, too.
     """
     if judged != CLIENT or BROKER in ours or not lost():
         return None
-    text = "The broker stopped, and no client had accepted the missing messages, so the broker lost them"
-    return Circumstance(Kind.BROKER_LOST, f"{text}; the finding was")
+    why = "it had answered their sends before it stopped, and no client had accepted them"
+    return Circumstance(Kind.BROKER_LOST, f"The broker lost the missing messages: {why}; the finding was")
 
 
 def slow_pair(periods: Iterable[Period], claim: Claim) -> Circumstance | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.evidence.histories import Story, message
+from tests.evidence.histories import QUEUE, Story, message
 from tests.evidence.judged import verdicts_of
 
 from assay_evidence.events import Predicate, Settle
@@ -17,6 +17,7 @@ def missing(
     *,
     outcome: str = "",
     stops: bool = True,
+    answered: bool = True,
     judged: str = "client",
     ours: tuple[str, ...] = ("client",),
 ) -> ScenarioVerdict:
@@ -26,12 +27,15 @@ def missing(
         predicate: The predicate of the claim about both messages.
         outcome: The outcome with which the client settled the missing message; empty if it did not.
         stops: Whether the broker stops at all.
+        answered: Whether the broker answered the send of the missing message before it stopped.
         judged: The judged parts.
         ours: The kit's own parts.
     """
 
     def told(story: Story) -> None:
-        story.send("lost")
+        send = story.call("send", destination=QUEUE, msg=message("lost"), args={"delay_ms": 0})
+        if answered:
+            story.answer(send)
         story.send("kept")
         if predicate == "redelivered":
             story.seen("lost")
@@ -41,6 +45,8 @@ def missing(
         if stops:
             story.fault("begin")
             story.fault("end")
+        if not answered:
+            story.answer(send)
         story.watch()
         story.seen("kept", redelivered=True)
         story.at(story.now_ns // 1_000_000 + 5_000)
@@ -54,12 +60,17 @@ def missing(
 def test_a_message_that_the_client_had_not_accepted_was_lost_by_the_broker(predicate: Predicate, outcome: str) -> None:
     found = missing(predicate, outcome=outcome)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "no client had accepted the missing messages" in found.reason
+    assert "The broker lost the missing messages" in found.reason
 
 
 @pytest.mark.parametrize("predicate", PREDICATES)
 def test_a_message_that_the_client_had_accepted_counts_against_the_client(predicate: Predicate) -> None:
     assert missing(predicate, outcome="accepted").verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_a_message_whose_send_was_unanswered_counts_against_the_client(predicate: Predicate) -> None:
+    assert missing(predicate, answered=False).verdict is Verdict.FAIL
 
 
 def test_without_a_stop_of_the_broker_the_client_lost_the_message() -> None:
