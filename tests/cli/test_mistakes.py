@@ -364,7 +364,7 @@ def test_a_trial_that_does_not_come_about_proves_nothing_of_any_defect(
     assay: Assay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object, **__: object) -> NoReturn:
-        raise TrialError("early-delivery", "the disk is full.")
+        raise TrialError("with defect 'early-delivery'", "the disk is full.")
 
     monkeypatch.setattr(defects, "kill_matrix", stopped)
     ended = assay("defects", "--rule", "DD-02")

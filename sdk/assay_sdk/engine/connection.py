@@ -288,7 +288,7 @@ class EngineConnection:
         """
         listener = self.on_exception
         if listener is not None:
-            self.runner.call_soon(lambda: _tell(listener, refused, cause))
+            self.runner.call_soon(lambda: call_listener(listener, refused, cause))
         else:
             _LOG.warning("%s: %s", refused.kind.value, refused.text, exc_info=cause)
 
@@ -354,8 +354,14 @@ class EngineConnection:
             self.complain(error.refused)
 
 
-def _tell(listener: ExceptionListener, refused: Refused, cause: Exception | None) -> None:
-    """Call an exception listener; if the listener raises, log the exception, because no call can raise it."""
+def call_listener(listener: ExceptionListener, refused: Refused, cause: Exception | None) -> None:
+    """Call an exception listener; if the listener raises, log the exception, because no call can raise it.
+
+    Args:
+        listener: The listener.
+        refused: The refusal that it reports.
+        cause: The exception of a message listener that caused the refusal; None if no listener did.
+    """
     try:
         listener(refused, cause)
     except Exception:  # noqa: BLE001  a listener may raise anything

@@ -173,7 +173,7 @@ def kill_matrix(
     """
     chosen = chosen_rules(tuple(rules), tuple(profiles))
     if not chosen:
-        raise UntriedError(None, "none of these rules is in these profiles; name others.")
+        raise UntriedError("of no rule", "none of these rules is in these profiles; name others.")
     is_virtual = in_virtual_time(backend)
     knows_variants = backend in names_with_variants()
     known = [defect for defect in all_defects().values() if chosen & set(defect.rules)]

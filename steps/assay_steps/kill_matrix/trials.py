@@ -38,22 +38,21 @@ DONE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED})
 
 
 class TrialError(RuntimeError):
-    """A trial did not run to its end, so it does not show which scenarios catch its defect.
+    """A trial did not run to its end, so it does not show which scenarios fail.
 
     Args:
-        defect: The name of the defect that was switched on; None for none.
+        trial: The words of `Trial.subject`, such as "with defect 'early-delivery'".
         why: The reason, in one sentence.
     """
 
-    def __init__(self, defect: str | None, why: str) -> None:
-        super().__init__(defect, why)  # the pool pickles the exception, with these arguments
-        self.defect = defect
+    def __init__(self, trial: str, why: str) -> None:
+        super().__init__(trial, why)  # the pool pickles the exception, with these arguments
+        self.trial = trial
         self.why = why
 
     def __str__(self) -> str:
         """Return one sentence for the user."""
-        whose = "without a defect" if self.defect is None else f"with defect {self.defect!r}"
-        return f"The trial {whose} did not run to its end, so the kill matrix would be incomplete: {self.why}"
+        return f"The trial {self.trial} did not run to its end, so the table would be incomplete: {self.why}"
 
 
 class UntriedError(TrialError):
@@ -81,6 +80,13 @@ class Trial(Struct, frozen=True):
     workers: int = 0
     variant: str | None = None
 
+    @property
+    def subject(self) -> str:
+        """The words that name the defect or variant of the trial in a sentence."""
+        if self.variant is not None:
+            return f"of variant {self.variant!r}"
+        return "without a defect" if self.defect is None else f"with defect {self.defect!r}"
+
 
 def outcomes_of(trial: Trial) -> Outcomes:
     """Run a trial in a temporary folder; return the outcomes of its scenarios.
@@ -107,9 +113,9 @@ def outcomes_of(trial: Trial) -> Outcomes:
         )
         code = run_suite(options, plugins=[result, *([Sample(trial.every, trial.first)] if trial.every > 1 else ())])
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
-            raise UntriedError(trial.defect, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
+            raise UntriedError(trial.subject, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:
-            raise TrialError(trial.defect, _why(code, result, out / LOG))
+            raise TrialError(trial.subject, _why(code, result, out / LOG))
         verdicts = load_verdicts(out / VERDICTS)
     return {
         scenario.scenario: Outcome(scenario.verdict.value, scenario.rules, scenario.reason)
@@ -191,6 +197,6 @@ def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int,
             outcomes[name] = trial.result()
         except BrokenProcessPool as broken:
             why = "a process of the command was killed, perhaps because memory was short; run the command again."
-            raise TrialError(trials[name].defect, why) from broken
+            raise TrialError(trials[name].subject, why) from broken
         told(name, done, len(running))
     return outcomes

@@ -228,17 +228,25 @@ def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing
     with pytest.raises(TrialError, match="'early-delivery' did not run to its end") as caught:
         outcomes_of(TRIAL)
     assert why in str(caught.value)
-    assert caught.value.defect == TRIAL.defect
+    assert caught.value.trial == TRIAL.subject
 
 
 def test_a_trial_that_is_done_tells_every_scenarios_verdict() -> None:
     assert {outcome.verdict for outcome in outcomes_of(TRIAL).values()} == {"pass"}
 
 
-def test_a_killed_process_of_the_pool_is_told_in_one_sentence() -> None:
+@pytest.mark.parametrize(
+    ("trial", "subject"),
+    [
+        (Trial("reference", "early"), "with defect 'early'"),
+        (Trial("reference", None), "without a defect"),
+        (Trial("reference", None, variant="retries-later"), "of variant 'retries-later'"),
+    ],
+)
+def test_a_killed_process_of_the_pool_is_told_in_one_sentence(trial: Trial, subject: str) -> None:
     killed: Future[Outcomes] = Future()
     killed.set_exception(BrokenProcessPool("A process in the process pool was terminated abruptly."))
     pool = Mock(spec=Executor)
     pool.submit.return_value = killed
-    with pytest.raises(TrialError, match=r"with defect 'early' .*a process of the command was killed"):
-        tried(pool, {"early": Trial("reference", "early")}, lambda *_: None)
+    with pytest.raises(TrialError, match=rf"The trial {subject} did .*a process of the command was killed"):
+        tried(pool, {"early": trial}, lambda *_: None)

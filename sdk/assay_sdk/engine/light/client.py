@@ -11,7 +11,7 @@ import msgspec
 from assay_sdk.driver import Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.checks import check_subscription_name
-from assay_sdk.engine.connection import ExceptionListener
+from assay_sdk.engine.connection import ExceptionListener, call_listener
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
 from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
@@ -286,7 +286,7 @@ class LightClient:
         self.subscriptions.pop(subscription.terms.name, None)
         self._wake()
         text = f"the broker has ended the subscription {subscription.terms.name}: subscribe again"
-        self.on_trouble(why or lost(text), None)
+        self._report(why or lost(text), None)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -355,7 +355,11 @@ class LightClient:
 
     def _complain(self, why: Refused, cause: Exception | None = None) -> None:
         if why.kind is not JmsErrorKind.CONNECTION_LOST:  # a lost connection is reported as a change of state
-            self.on_trouble(why, cause)
+            self._report(why, cause)
+
+    def _report(self, why: Refused, cause: Exception | None) -> None:
+        """Call `on_trouble` in a separate job, so that its exceptions and its time do not affect the caller."""
+        self.runner.call_soon(lambda: call_listener(self.on_trouble, why, cause))
 
     def _end(self) -> None:
         for subscription in self.subscriptions.values():

@@ -66,7 +66,23 @@ def test_the_end_of_a_subscription_without_a_reason_is_reported(world: World) ->
         client.subscribe("t")
         (subscription,) = client._engine.subscriptions.values()
         subscription.peer_closed(None)  # no driver of ours gives no reason, but `LinkClosed` permits it
+        world.let(0)
         assert world.complaints == ["the broker has ended the subscription private:t: subscribe again"]
+
+
+def test_an_on_error_that_raises_is_logged_and_disturbs_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    def on_error(error: MessagingError) -> None:
+        raise RuntimeError(error.text)
+
+    with world.client(on_error=on_error) as client:
+        got: list[Delivery] = []
+        client.subscribe("other", on_message=got.append)
+        client.subscribe("t")
+        client._engine.subscriptions["private:t"].peer_closed(None)
+        client.send("other", "x", qos=1)
+        world.let(SECOND)
+        assert bodies(got) == ["x"]
+    assert "the exception listener raised" in caplog.text
 
 
 @pytest.mark.parametrize(

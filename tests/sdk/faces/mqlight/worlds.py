@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from assay_broker.inprocess import InProcessBroker
-from assay_sdk import Backoff, Client, Delivery, connect_mqlight
+from assay_sdk import Backoff, Client, Delivery, MessagingError, connect_mqlight
 from assay_sdk.observer import FrameSeen, SdkEvent
 
 MS = 1_000_000
@@ -21,7 +22,12 @@ class World:
         self.states: list[tuple[str, str | None]] = []
         self.complaints: list[str] = []
 
-    def client(self, client_id: str | None = "desk", backoff: Backoff | None = None) -> Client:
+    def client(
+        self,
+        client_id: str | None = "desk",
+        backoff: Backoff | None = None,
+        on_error: Callable[[MessagingError], None] | None = None,
+    ) -> Client:
         return connect_mqlight(
             self.broker.url,
             client_id=client_id,
@@ -32,7 +38,7 @@ class World:
             trace=True,
             backoff=backoff,
             on_state_changed=lambda state, why: self.states.append((state, None if why is None else why.kind.value)),
-            on_error=lambda error: self.complaints.append(error.text),
+            on_error=on_error or (lambda error: self.complaints.append(error.text)),
         )
 
     def let(self, span_ms: int) -> None:
