@@ -32,6 +32,12 @@ def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
     return [*verdicts.scenarios, *verdicts.probes]
 
 
+def covers_all(verdicts: Verdicts) -> bool:
+    """Return whether the run selected every scenario of every rule that scenarios can test."""
+    rules = {rule.id for rule in verdicts.rules if not rule.left_out}
+    return all(rule.id in rules for rule in load_catalogue().rules if rule.observable)
+
+
 def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None) -> None:
     """Print the table of rules and the summary below it.
 

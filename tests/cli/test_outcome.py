@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from assay.exits import Exit
-from assay.outcome import ending
+from assay.outcome import covers_all, ending
 from assay.tables import rules_table
 from assay_adapters.known import Surprise
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
@@ -58,3 +59,16 @@ def test_the_exit_code_follows_from_verdicts_and_surprises(
 ) -> None:
     told = [Surprise("it says so", one) for one in surprises]
     assert ending(verdicts(*found), told) is code
+
+
+def test_a_run_covers_all_if_it_selected_each_scenario_of_each_rule_that_can_be_tested() -> None:
+    tested = tuple(
+        RuleVerdict(rule.id, Verdict.PASS, "must", "broker", "delay", ())
+        for rule in load_catalogue().rules
+        if rule.observable
+    )
+    whole = Verdicts(1, "run", "reference", "sdk", tested, {})
+    assert covers_all(whole)
+    assert not covers_all(structs.replace(whole, rules=tested[1:]))
+    narrowed = structs.replace(tested[0], left_out=1)
+    assert not covers_all(structs.replace(whole, rules=(narrowed, *tested[1:])))

@@ -12,7 +12,7 @@ import typer
 from msgspec import ValidationError, convert, to_builtins
 
 from assay.exits import Exit, UsageProblem
-from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
+from assay.outcome import SEVERITY, covers_all, ending, others_failed, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes, Surprise
 from assay_evidence.figures import counted
@@ -133,7 +133,7 @@ def writable(folder: Path) -> Generator[None, None, None]:
 
 
 def surprises_of(folder: Path, run: RunEvidence) -> list[Surprise]:
-    """List the verdicts that the run's known outcomes do not expect, and the known outcomes that have expired.
+    """List the verdicts that the run's known outcomes do not expect, and the known outcomes that no longer hold.
 
     Raises:
         SourceError: The run's known outcomes are malformed.
@@ -143,7 +143,7 @@ def surprises_of(folder: Path, run: RunEvidence) -> list[Surprise]:
     except ValidationError as problem:
         raise SourceError(folder / KNOWN, f"it is malformed ({problem}); write it again or move it away.") from problem
     today = datetime.now(UTC).date()
-    return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=False)
+    return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=covers_all(run.verdicts))
 
 
 def write_reports(ended: Mapping[Path, Concluded], out: Path, absent: Sequence[Absence] = ()) -> Path:

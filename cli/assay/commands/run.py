@@ -18,7 +18,7 @@ from assay.commands.report import of_absent, show_report, write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.liveness.rules import PROFILE
 from assay.messages import milliseconds
-from assay.outcome import SEVERITY, ending, others_failed, repeated, scenarios_of, show, tell
+from assay.outcome import SEVERITY, covers_all, ending, others_failed, repeated, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.selection import chosen, faces_of, folders, present
 from assay.terminal import Terminal
@@ -302,8 +302,9 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
         raise stopped
-    whole = options.profile is None and not (options.rules or options.scenarios or options.pytest_args)
-    surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
+    surprises = known_outcomes(options.backend).surprises(
+        scenarios_of(verdicts), datetime.now(UTC).date(), whole=covers_all(verdicts)
+    )
     missing = [] if options.pytest_args else untried(options, verdicts)
     unjudged = others_failed(options.out)
     tell([*(one.text for one in surprises), *missing, *unjudged], terminal)
