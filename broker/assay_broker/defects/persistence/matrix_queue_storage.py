@@ -256,7 +256,7 @@ PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS = (
     Defect(
         name="batches-swapped",
         rules=("PD-20", "PD-23"),
-        text="Each batch of records reaches the disk after the next batch.",
+        text="The last batch of records of each flush reaches the disk at the end of the next flush.",
         apply=lambda: Seams(store=_Swapped),
     ),
     _store_refused_stays,

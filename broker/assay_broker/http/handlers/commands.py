@@ -287,9 +287,10 @@ def _parameter(keyword: str, value: Given) -> str:
 def _bare(keyword: str, *, said: bool) -> str:
     if said:
         return keyword
-    if isinstance(getattr(_ROWS.get(keyword), "values", None), Flag):
-        return f"NO{keyword}"
-    return ""
+    row = _ROWS.get(keyword.removeprefix("NO"))
+    if row is None or not isinstance(row.values, Flag):
+        return ""
+    return row.keyword if keyword.startswith("NO") else f"NO{row.keyword}"
 
 
 def _folded(value: str) -> str:

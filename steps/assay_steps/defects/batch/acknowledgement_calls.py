@@ -165,7 +165,7 @@ def _acknowledged_once(client: Client) -> Client:
 
 
 class _RecoversNothing(SessionFilter):
-    """A session in client mode refuses to recover."""
+    """A session refuses to recover."""
 
     def recover(self) -> Answer[None]:
         return _refused("a session with a listener cannot recover")

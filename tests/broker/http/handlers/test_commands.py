@@ -102,6 +102,17 @@ def test_an_object_is_defined_altered_shown_and_deleted(served: Served) -> None:
     assert gone.json["overallCompletionCode"] == 0
 
 
+@pytest.mark.parametrize(
+    ("keyword", "answer", "share"),
+    [("share", "yes", "YES"), ("share", "no", "NO"), ("noshare", "yes", "NO"), ("noshare", "no", "YES")],
+)
+def test_a_keyword_and_its_opposite_take_yes_or_no(served: Served, keyword: str, answer: str, share: str) -> None:
+    served.must("DEFINE QLOCAL(ORDERS)" + (" NOSHARE" if share == "YES" else " SHARE"))
+    served.run(command="alter", qualifier="qlocal", name="ORDERS", parameters={keyword: answer})
+    (queue,) = shown(served, command="DISPLAY", qualifier="QUEUE", name="ORDERS", responseParameters=["share"])
+    assert queue["share"] == share
+
+
 def test_a_missing_object_is_told_as_ibm_mq_tells_it(served: Served) -> None:
     reply = served.run(command="display", qualifier="qlocal", name="NOPE")
     assert reply.status == 200
