@@ -69,7 +69,8 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         selector: JMS selector; None without a selector.
-        no_local: Whether to leave out messages sent by the same connection or under the same client id (topics only).
+        no_local: Whether to leave out messages sent by the same connection or under the same client id; without effect
+            for a queue or a shared subscription.
         durability: Whether the subscription is durable; `NON_DURABLE` for a queue.
         name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
         shared: Whether several receivers may share the subscription.

@@ -69,7 +69,7 @@ class Core:
             group: The state that the members of the queue-sharing group share; None outside a group.
 
         Returns:
-            The queue manager, and its first effects, such as the removal of messages that have expired.
+            The queue manager, and its first effects, such as a batch of records that removes expired messages.
 
         Raises:
             RefusalError: The settings define an alias or model queue, and a local queue of the same name has messages.
@@ -149,7 +149,7 @@ class Core:
         except RefusalError as error:
             if isinstance(command, _WITHOUT_CLIENT):
                 raise
-            if turn.touches and isinstance(command, commands.Put):  # delivering earlier messages may make room
+            if turn.touches and isinstance(command, commands.Put):  # deliveries of earlier puts may make room
                 self._pump(turn)
                 self._do(turn, command)
                 return

@@ -1,8 +1,8 @@
 """The effects of commands, which the shell carries out. Each class says what the shell does for its effect.
 
-An effect with ``after=n`` waits for batch n: the shell carries the effect out after it has sent ``Stored(n)`` to the
-core. If the shell sends ``StoreFailed(n)`` instead, it drops the effect, and the effects of ``StoreFailed(n)`` replace
-the dropped one.
+An effect with ``after=n`` waits for batch n: the shell carries the effect out after it has told the core by `Stored`
+that batch n is durable. If the shell reports by `StoreFailed` that batch n has failed, it drops the effect. The effects
+of `StoreFailed` replace the dropped ones.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
         refused: The reason of a refusal; None if the command was carried out.
         value: The command's result; None for a command without a result.
         after: The batch to wait for; None to wait for no batch.
-        properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
-            ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold, its back-out queue, and the
-            dead-letter queue; none of them if the threshold is 0.
+        properties: The properties of the destination for the client. For `AttachSender` on a queue:
+            ``x-opt-mq-defbind`` and ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold, its back-out
+            queue, and the dead-letter queue; none of them if the threshold is 0.
     """
 
     connection: int

@@ -74,15 +74,15 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=T
 
     Args:
         key: The copy's number, unique for ever.
-        home: The home of the copy's queue; for a staged copy the home of its target.
+        home: The home of the copy's queue; for a staged copy, the home of its target.
         message: The message.
         arrived_ms: When the copy arrived, in milliseconds since the epoch.
         expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
         due_ms: When the copy's delay is over, in milliseconds since the epoch; None for a copy without delay.
-        dead: The dead-letter header; None for a copy that is not on the dead-letter queue.
+        dead: The dead-letter header of a copy that the queue manager has put on the dead-letter queue; otherwise None.
         via: The names of the queue managers through which the copy has passed.
-        unit: The number of the prepared branch that put the copy; None for a put outside branches. While that branch is
-            in doubt, no receiver can get the copy; afterwards the number has no effect.
+        unit: The number of the prepared branch that put the copy; None if no prepared branch put it. While that branch
+            is in doubt, no receiver can get the copy; afterwards the number has no effect.
     """
 
     key: int
@@ -154,7 +154,7 @@ class UnitPrepared(Struct, frozen=True, tag=True, kw_only=True):
         prepared_ms: When the branch was prepared, in milliseconds since the epoch.
         sent: The keys of the copies that the branch has put, in the order of the sends.
         got: The keys of the copies that the branch has accepted.
-        kept: The branch's publications to retain at its commit.
+        kept: The branch's persistent publications to retain at its commit.
     """
 
     number: int

@@ -62,7 +62,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
       those whose delay is over (DD-46).
 
     Args:
-        state: The queue manager, without messages or subscriptions so far.
+        state: The queue manager, which has no messages or subscriptions of its own yet.
         turn: The present turn.
         records: The records, in the order in which the store received them.
 
@@ -111,7 +111,7 @@ def _check_reachable(state: State) -> None:
 
 
 class _Found(Struct, frozen=True):
-    """The records that are still valid, because no later record has replaced or undone them.
+    """The records that recovery still needs: no later record has replaced or undone them, except in `retained`.
 
     Args:
         subscriptions: The records of durable subscriptions, by the subscriptions' numbers.
@@ -196,7 +196,7 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
     model = recovered_model(state, DURABLE_MODEL)
     subscription = new_subscription(record.number, terms, parse_selector(record.selector), _NO_CONNECTION, model)
     add_subscription(state, subscription)
-    if record.left_ms is None:  # the receiver ended with the queue manager
+    if record.left_ms is None:  # a kill ended the receiver, or the subscription has no time to live
         receiver_left(state, turn, subscription)
     else:
         subscription.left_ms = record.left_ms

@@ -1,4 +1,4 @@
-"""Refusals of commands. A handler raises `RefusalError`, and `Core.handle` turns it into the `Answer` to the client.
+"""Refusals of commands. A handler raises `RefusalError`, and the core turns it into the `Answer` to the client.
 
 A handler raises before it has changed anything.
 """

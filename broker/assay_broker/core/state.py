@@ -73,7 +73,7 @@ class State:
         return self.ledger.gate(batch)
 
     def next_key(self) -> int:
-        """Return a new number for a message copy or a branch, unique across restarts."""
+        """Return a new number for a message copy, a branch or a message id; no stored record has the same number."""
         self._group.keys += 1
         return self._group.keys
 

@@ -1,7 +1,7 @@
 """One turn of the core: collects the effects of one command, or of several commands that arrived together.
 
-All records of a turn form one batch, which the store takes as a whole or not at all. Effects that leave the broker wait
-for that batch (PD-20, PD-24).
+All records of a turn form one batch, which the store takes as a whole or not at all. Effects that depend on the records
+wait for that batch (PD-20, PD-24).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Turn:
         self.number = number
         self.batch = Batch([], [], [])
         self.looks = False
-        """Whether the delay processor must check the staging queue after all refused batches are undone."""
+        """Whether the core must check the condition of the staging queue after all refused batches are undone."""
         self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending
         self._records: list[Record] = []
@@ -110,9 +110,9 @@ class Turn:
     def together(self) -> Together:
         """Return a context manager: the changes inside its block happen together or not at all.
 
-        A block may have recorded and unrecorded changes. If the store refuses the records, the core undoes the
-        unrecorded changes, too, also if the block ended with an error. So the core never backs out a unit of work in
-        part, and a release that the store refuses leaves no copy on the target.
+        A block may have recorded and unrecorded changes. If the store refuses the records, the core also undoes the
+        unrecorded changes, even if the block ended with an error. So the core never backs out a unit of work in part,
+        and a release that the store refuses leaves no copy on the target.
         """
         return Together(self)
 

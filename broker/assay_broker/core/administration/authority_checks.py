@@ -1,5 +1,6 @@
-"""Checks of a user's authority on a destination, at each open, put and browse, under the client's name for it (DD-30).
+"""Checks of a user's authority to connect, and on destinations.
 
+A destination is checked at each open, put and browse, under the name that the client uses, such as an alias (DD-30).
 The core checks no authority at the release of a delayed message (DD-31), nor for its own use of the staging queue
 (DD-32). A client needs no authority on a temporary destination, because it learns the name only from the owner.
 """

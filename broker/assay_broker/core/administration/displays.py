@@ -49,7 +49,7 @@ def display_authority(state: State, _turn: Turn, change: DisplayAuthority) -> tu
 
 
 def display_topic_status(state: State, turn: Turn, change: DisplayTopicStatus) -> tuple[TopicStatus, ...]:
-    """Carry out DISPLAY TPSTATUS: return the attributes that apply to a topic string, with inherited values."""
+    """Carry out DISPLAY TPSTATUS: return a topic string's attributes, with inherited values, and its present state."""
     settings = topic_settings(state.objects, change.topic)
     topic = Address(AddressKind.TOPIC, change.topic)
     nearest = next(iter(state.objects.topics.above(change.topic)), None)

@@ -30,7 +30,7 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
         turn: The present turn.
         connection: The connection of the unit of work.
         unit: The unit of work.
-        happened: The reason, as an input of the unit's state table: `COMMIT`, `BACKOUT`, or `LOST` for a lost
+        happened: The reason, as an input of the unit's state table: `COMMIT`, `BACKOUT`, or `LOST` for the end of the
             connection.
 
     Raises:
@@ -104,7 +104,8 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """Undo a batch that the store refused, and refuse the commands that wait for the batch.
 
-    If the store refuses several batches in a row, the core logs only the first refusal.
+    The core also closes the receivers whose settled deliveries wait for the batch. If the store refuses several batches
+    in a row, the core logs only the first refusal.
 
     Args:
         state: The queue manager.

@@ -103,8 +103,9 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
         The properties of the destination for the client; empty for a topic, or without a destination.
 
     Raises:
-        RefusalError: The destination's name is not valid, the destination does not exist, the user has no authority to
-            put or publish, or the connection has too many links.
+        RefusalError: The destination's name is not valid, the destination does not exist, or the user has no authority
+            to put or publish. Or the link's number is in use, or the connection has too many links or temporary
+            destinations.
     """
     _check_new_link(state, connection, command.link)
     address, queue = command.address, None
@@ -134,7 +135,8 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
 
     Raises:
         RefusalError: The destination's name or the selector is not valid, or the user has no authority to get or
-            subscribe. Or the queue or subscription cannot be opened, or the connection has too many links.
+            subscribe. Or the queue or subscription cannot be opened. Or the link's number is in use, or the connection
+            has too many links or temporary destinations.
     """
     _check_new_link(state, connection, command.link)
     check_address(state, command.address)
@@ -244,9 +246,9 @@ def _open_subscription(
 def _present(state: State, terms: Terms, now_ms: int) -> tuple[Subscription | None, Terms]:
     """Return the existing subscription for these terms (None if no subscription fits), and the terms to use.
 
-    The time to live of the returned subscription may be over. A receiver that asks for a time to live of 0 usually gets
-    a non-durable subscription. But if a durable subscription of the same name has a time to live that is not over, the
-    receiver gets this subscription, and the subscription's time to live becomes 0.
+    The time to live of the returned subscription may be over. A receiver that asks for a non-durable subscription with
+    a time to live of 0 usually gets one. But if a durable subscription of the same name has a time to live that is not
+    over, the receiver gets this subscription, and the subscription's time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:

@@ -110,7 +110,7 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
 
 
 def _move(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Remove a copy from its queue, and give it a new key and the present time of arrival; the caller adds it again."""
+    """Remove a copy from its queue, and let it arrive now, with a new key; the caller adds it to the queue again."""
     queue.renumber(entry, state.next_key())
     entry.arrived_ms = turn.now_ms
 
@@ -142,7 +142,7 @@ def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
-    """Take back a copy that the branch has put, if the branch's own session has received it without accepting it."""
+    """Take back a copy that the branch has put, and that the branch's own session has received and not accepted."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:
@@ -152,7 +152,7 @@ def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
 
 
 def nothing(_turn: Turn) -> None:
-    """Undo nothing, because another undo function of the same batch undoes the change."""
+    """Undo nothing: another undo function of the batch, or `branch_over` by the state table, undoes the change."""
 
 
 def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
@@ -252,7 +252,7 @@ def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing, overta
 
 
 def _withdraw(state: State, branch: Branch, standing: Standing, key: int, arrived_ms: int, _turn: Turn) -> None:
-    """Undo `_arrive`: take a committed copy off its queue again, and make it uncommitted, with its former key."""
+    """Undo `_arrive`: make a committed copy uncommitted again, with its former key and time of arrival."""
     entry, queue = standing.entry, standing.queue
     state.expiry.discard(entry.key)
     if queue is None:
@@ -357,7 +357,7 @@ def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -
 
 
 def _queue_of(state: State, standing: Standing) -> Queue:
-    """Return a copy's queue; if the queue was created on use and dropped as unused, create it again."""
+    """Return a copy's queue; if it was dropped as unused, restore it, unless a new queue has taken its place."""
     queue = standing.queue
     if queue is None:
         raise TypeError("a copy that is to be staged has no queue")

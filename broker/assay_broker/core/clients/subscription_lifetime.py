@@ -2,7 +2,7 @@
 
 The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records when
 the receiver left, so the time to live continues over a restart. If the subscription had a receiver when the queue
-manager ended, the time to live begins at the next start.
+manager was killed, the time to live begins at the next start.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def check_unused(subscription: Subscription, name: str) -> None:
         name: The name in the command.
 
     Raises:
-        RefusalError: The subscription has a receiver, or an open unit of work holds some of its messages.
+        RefusalError: The subscription has a receiver, or a unit of work holds some of its messages.
     """
     if subscription.active:
         raise refusal(Mqrc.SUBSCRIPTION_IN_USE, f'The subscription "{name}" is in use; close its consumer first.', name)

@@ -26,9 +26,9 @@ class Pending(Struct, frozen=True, eq=False):
     Args:
         message: The message, with persistence and priority filled in (DD-52).
         homes: For each copy, the home of its target (DD-51). The target is the queue to which the message was sent, or
-            a subscriber or neighbour that gets the publication.
+            a subscriber or neighbour (a parent or child in a hierarchy) that gets the publication.
         queues: For each copy, its queue; empty for a delayed message. An open unit of work reserves a place on each of
-            these queues until the commit, unless the copy (`entry`) is on its queue already.
+            these queues until the unit's end, unless the copy (`entry`) is on its queue already.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.

@@ -29,7 +29,7 @@ class Placement(Struct, frozen=True, eq=False):
         queue: The queue.
         message: The message. A staged message is put as its application sent it (DD-39).
         expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
-        dead: The dead-letter header; None on any queue but the dead-letter queue.
+        dead: The dead-letter header, if the queue is the dead-letter queue; otherwise None.
         via: The names of the queue managers through which the message has passed.
     """
 
@@ -48,7 +48,7 @@ class Puts:
     itself puts the messages (DD-31).
 
     Args:
-        state: The queue manager, which does not change before `carry_out`.
+        state: The queue manager; no message of the plan is put before `carry_out`.
         now_ms: The time, in milliseconds since the epoch.
     """
 

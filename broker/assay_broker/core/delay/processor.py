@@ -28,7 +28,7 @@ class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
     def __init__(self, table: ProcessorTable) -> None:
         super().__init__(table, ProcessorState.DOWN)
         self.restart_ms: int | None = None
-        """The time of the failed processor's restart, in milliseconds since the epoch; None if no restart is due."""
+        """The time of the failed processor's restart, in milliseconds since the epoch; None if none is planned."""
 
     @property
     def watching(self) -> bool:

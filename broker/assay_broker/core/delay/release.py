@@ -36,7 +36,7 @@ class Plan:
     """The plan by which the queue manager releases one staged message.
 
     Args:
-        state: The queue manager, which the plan does not change.
+        state: The queue manager; the plan puts and removes no message there.
         entry: The staged copy.
         now_ms: The time, in milliseconds since the epoch.
     """
@@ -84,7 +84,7 @@ class Plan:
         elif self._publication:
             self._feedback = Mqrc.NO_SUBSCRIPTION
             return Result.GONE
-        else:  # a temporary queue that ended with its connection
+        else:  # a temporary queue that was deleted
             refused = Mqrc.UNKNOWN_OBJECT_NAME
         if refused is None:
             return Result.DONE

@@ -36,7 +36,7 @@ class Staging:
         return iter(self.schedule)
 
     def stage(self, entry: Entry, due_ms: int) -> None:
-        """Add a copy, which stays at least until its due time, in milliseconds since the epoch."""
+        """Add a copy, which the processor can release from `due_ms` on, in milliseconds since the epoch."""
         entry.place = Place.STAGED
         self._weights[entry.key] = weight(entry)
         self.schedule.add(entry.key, due_ms, entry)

@@ -13,7 +13,7 @@ from assay_sdk.model.message import Body, Message
 
 
 def body_of(message: Message) -> Body:
-    """Return a message's body, decoded if necessary; None for a body that is neither text nor octets."""
+    """Return a message's body, decoded if necessary; None for no body, or one that is neither text nor octets."""
     if message.body is not None or message.encoded is None:
         return message.body
     try:
@@ -38,7 +38,7 @@ def opened(message: Message) -> Message:
 
 
 def body_size(message: Message) -> int:
-    """Return the size of a message's body in octets; if the body cannot be found, the size of the whole encoding."""
+    """Return the size of a message's body in octets; for a malformed encoding, the size of the whole encoding."""
     if message.body is None and message.encoded is not None:
         try:
             return bodies.body_size(message.encoded)

@@ -47,8 +47,8 @@ def native_id(text: str | None) -> bytes:
     """Return the 24 bytes of MsgId or CorrelId for a JMS id.
 
     48 hexadecimal digits, usually after ``ID:``, stand for the bytes that they encode, as in IBM MQ. Any other text of
-    up to 24 bytes is padded with zero bytes; the first 24 bytes of its SHA-256 replace a longer text. None and an empty
-    text give 24 zero bytes.
+    up to 24 bytes is padded with zero bytes. A longer text is replaced by the first 24 bytes of its SHA-256. None and
+    an empty text give 24 zero bytes.
     """
     if not text:
         return bytes(ID_BYTES)

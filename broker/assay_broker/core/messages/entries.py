@@ -36,7 +36,10 @@ class Place(Enum):
     WAITING = auto()
     """On its queue, for any receiver."""
     HELD = auto()
-    """On its queue, but for no further receiver: a receiver, a queue manager or a unit of work holds the copy."""
+    """On its queue, but for no further receiver.
+
+    A receiver or a unit of work holds the copy, or a queue manager to which it was sent has not confirmed it yet.
+    """
     GONE = auto()
     """No longer in the queue manager."""
 
@@ -54,11 +57,11 @@ class Entry(Struct, eq=False, kw_only=True):
         arrived_ms: When the copy arrived, in milliseconds since the epoch.
         expires_ms: When the copy expires, in milliseconds since the epoch; None for never.
         due_ms: When the copy's delay is over, in milliseconds since the epoch; None for a copy without delay.
-        dead: The dead-letter header; None for a copy that is not on the dead-letter queue.
+        dead: The dead-letter header of a copy that the queue manager has put on the dead-letter queue; otherwise None.
         via: The names of the queue managers through which the copy has passed.
         unit: The unit of work that put the copy, while the unit is open or in doubt; None afterwards, and for a copy
             that was put outside units.
-        batch: The number of the batch that stores the copy; 0 for none.
+        batch: The number of the batch that has to be stored before the copy is delivered; 0 for none.
         order: The copy's position among copies of the same priority, set when the copy enters its queue. A copy whose
             delivery fails keeps its position.
         count: The number of failed deliveries.

@@ -203,7 +203,9 @@ class Groups(Generic[ReceiverT]):
     def look(self, group: str) -> None:
         """Offer the next member of a changed group to the group's holder, or to all receivers of the line.
 
-        All receivers can get the member if the group has no holder, or if the holder's selector does not select it.
+        All receivers can get the member if the group has no holder, or if the holder's selector does not select it. No
+        receiver of the line can get the member if the holder belongs to another line and its selector selects the
+        member.
         """
         members = self._groups.get(group)
         if members is None:
@@ -229,7 +231,7 @@ class Groups(Generic[ReceiverT]):
         return self._waiting[min(tops)[2]] if tops else None
 
     def leave(self, receiver: ReceiverT) -> None:
-        """Remove the heap of a receiver that is closed."""
+        """Remove the heap of a receiver that leaves the waiting line."""
         self._heaps.pop(receiver.key, None)
 
     def _post(self, whose: _Key | None, item: _Item) -> None:

@@ -3,7 +3,7 @@
 - The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers after it has put the
   message; for a persistent message, after the message is on disk.
 - When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
-  messages again. The receiver recognises them, because it stores the numbers of the messages that it has taken.
+  messages again. The receiver stores the numbers of the messages that it has taken, so it puts none of them twice.
 - A non-persistent message may be lost when either queue manager ends. While both run, it is put exactly once.
 """
 

@@ -70,7 +70,7 @@ def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
 
 
 def _interests(state: State) -> set[Interest]:
-    """Return the topics to announce: those of local subscriptions, and those that neighbours announced."""
+    """Return the topics to announce: those of local subscriptions (by SUBSCOPE), and those that neighbours announce."""
     name = state.settings.name
     own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
     relayed = {

@@ -46,7 +46,8 @@ class Definition(Struct, frozen=True):
     Args:
         kind: The object's kind.
         name: The object's name, case-sensitive, 1 to 48 characters; for a subscription up to 10,240 bytes.
-        attributes: The attributes of the object's kind, by keyword; read-only ones only in the result of DISPLAY.
+        attributes: The attributes of the object's kind, by keyword. Of the read-only ones, a stored definition has only
+            SUBID; the result of DISPLAY has all.
     """
 
     kind: Kind

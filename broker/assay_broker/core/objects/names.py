@@ -64,7 +64,8 @@ def check_name(kind: Kind, name: str) -> None:
 
     Args:
         kind: The object's kind.
-        name: The name; for a subscription, a text of up to 10,240 bytes that is not blank.
+        name: The name; for a subscription, a text of up to 10,240 bytes that is not blank and has no control
+            characters.
 
     Raises:
         RefusalError: The name is not valid.

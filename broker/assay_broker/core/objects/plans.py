@@ -184,7 +184,7 @@ def _keep_fixed(old: Definition, planned: Definition) -> None:
 
 
 def check_object(directory: Directory, planned: Definition, host: Host) -> None:
-    """Refuse an object whose attributes contradict each other or other objects.
+    """Refuse an object whose attributes are incomplete, or contradict each other or other objects.
 
     Args:
         directory: The present objects.
@@ -192,7 +192,7 @@ def check_object(directory: Directory, planned: Definition, host: Host) -> None:
         host: The queue manager's platform and level.
 
     Raises:
-        RefusalError: The attributes contradict each other or other objects.
+        RefusalError: A required attribute is missing, or the attributes contradict each other or other objects.
     """
     if planned.kind is Kind.QALIAS:
         _check_alias(directory, planned)
@@ -299,5 +299,5 @@ def _check_local(planned: Definition, host: Host) -> None:
         for keyword, word in _STAGING_ON_ZOS.items():
             if not planned.says(keyword, word):
                 raise _fault(planned, keyword, f"The staging queue must be defined with {keyword}({word}).")
-        if not planned.says("QSGDISP", "QMGR"):  # DD-45: each member of a sharing group has its own
+        if not planned.says("QSGDISP", "QMGR"):  # DD-45: each member of a sharing group has its own staging queue
             raise _fault(planned, "QSGDISP", "The staging queue is private to its queue manager: QSGDISP(QMGR).")

@@ -58,7 +58,10 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
 
 
 def sub_id(definition: Definition) -> str:
-    """Return the SUBID of a SUB object, which the name alone gives if the settings of the queue manager define it."""
+    """Return the SUBID of a SUB object.
+
+    An object from the queue manager's settings has no stored SUBID; its name alone gives the SUBID.
+    """
     return str(definition.attributes.get("SUBID") or subscription_id(definition.name))
 
 

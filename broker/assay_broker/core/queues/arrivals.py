@@ -19,7 +19,10 @@ from assay_broker.core.turn import Turn
 from assay_sdk.model.report_options import Mqro
 
 _COA = Mqro.COA
-"""Looked up once: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import, because `Enum` lookups are slow.
+
+All 13 lookups for one message would take 0.8 of its 24 us (`bench/broker.py durable`, 2026-11-28).
+"""
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
@@ -59,7 +62,7 @@ def join(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """Make a message of a unit of work available to all receivers, at the commit."""
+    """Carry out a send of a unit of work at the commit: the message arrives on its queues, or is staged."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -78,7 +81,7 @@ def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 
 
 def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
-    """Remove a message of a unit of work, at the backout."""
+    """Drop a send of a unit of work at the backout: remove the message from its queue, or free its reserved places."""
     entry = pending.entry
     if entry is None:
         reserve(state, pending, -1)
@@ -128,7 +131,7 @@ def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None
 
 
 def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
-    """Stage one copy of a message for each target."""
+    """Stage one copy of a message for each target, except for subscriptions that have ended."""
     for home in pending.homes:
         entry = new_entry(
             state, home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms, due_ms=due_ms
@@ -140,7 +143,10 @@ def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Put a message on its queue; if the message asks for a confirmation of arrival, send this report (DD-86)."""
+    """Put a message on its queue, and send the confirmation of arrival (COA) if the message asks for one.
+
+    A message on a transmission queue has not arrived yet, so no confirmation is sent.
+    """
     enter(state, turn, queue, entry)
     if queue.onward is None:
         send_report(state, turn, entry, Mqro.COA)

@@ -1,4 +1,7 @@
-"""The message copies of a queue, and the memory that they take; beyond a limit, the broker slows senders down."""
+"""The message copies of a queue, and the memory that they take.
+
+If the copies of all queues take more memory than a limit of the server, senders must wait.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Line(Generic[ReceiverT]):
         return self.selector is None or self.selector.matches(entry.message)
 
     def offer(self, entry: Entry) -> None:
-        """Add a message that waits now, or waits again at its original position."""
+        """Add a message that waits now, or waits again at its original position, if the line's selector selects it."""
         if entry.key in self._present or not self.lets_through(entry):
             return
         if is_member(entry.message):
@@ -147,7 +147,7 @@ class OwnLine(Line[ReceiverT]):
             self._left_out.add(now)
 
     def lets_through(self, entry: Entry) -> bool:
-        """Return whether the selector selects a message, and the receiver did not return it as undeliverable."""
+        """Return whether the selector selects a message, and the receiver has not returned it as undeliverable here."""
         return entry.key not in self._left_out and super().lets_through(entry)
 
     def _first_plain(self) -> Entry | None:

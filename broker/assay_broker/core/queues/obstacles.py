@@ -53,7 +53,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     Args:
         target: The resolved queue.
         message: The message.
-        further: The number of messages of this size that the caller wants to put.
+        further: The number of messages of this size that the caller wants to put, this message included.
 
     Returns:
         All obstacles; empty if the queue can take the messages.

@@ -13,8 +13,9 @@ class Target(Struct, frozen=True, eq=False):
     """The queue or topic to which a queue's name was resolved.
 
     Args:
-        path: The object that the client named, and then, if it is an alias, the queue behind it. The defaults of the
-            first object apply (DD-52).
+        path: The object that the client named, and then, if it is an alias, the queue behind it. For a queue without an
+            object, the definition from which the queue has its attributes. The defaults of the first object apply
+            (DD-52).
         queue: The queue; None if the name is an alias of a topic.
         topic: The topic; None for a queue.
     """
@@ -36,8 +37,8 @@ class InstanceChoice(Struct, frozen=True, eq=False):
     """The input for the choice between several instances of a cluster queue.
 
     Args:
-        bound: The transmission queue of the instance to which the sender was bound when it opened the queue; None if
-            it was bound to no instance.
+        bound: The queue that the sender opened; None if it opened none. If this is a transmission queue, the sender is
+            bound to the instance on the other queue manager.
         group: The message's group id; None without a group id.
     """
 

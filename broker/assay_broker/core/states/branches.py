@@ -152,7 +152,7 @@ BRANCHES: BranchTable = MappingProxyType(
 FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
     {
         BranchState.PREPARING: XaCode.XA_RBOTHER,
-        BranchState.COMMITTING: XaCode.XA_RETRY,  # XA, xa_commit: stable storage is unavailable; still prepared
+        BranchState.COMMITTING: XaCode.XA_RETRY,  # no stable storage (C193, xa_commit); still prepared
         BranchState.COMMITTING_AT_ONCE: XaCode.XA_RBOTHER,
         BranchState.BACKING_OUT: XaCode.XAER_RMFAIL,  # XA_RETRY is an answer to a commit only
         BranchState.FORGETTING: XaCode.XAER_RMFAIL,

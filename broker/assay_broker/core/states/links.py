@@ -1,6 +1,6 @@
 """The state table of senders and receivers.
 
-A link sends or receives from its attach on until it is closed: by its client (`DETACH`), by the loss of its connection
+A link sends or receives from its attach on until it is closed: by its client (`DETACH`), by the end of its connection
 (`LOST`) or by the broker (`REVOKED`, for example because its destination was deleted). If `LINKS` has no row for a
 state and an input, such as a put on a receiver, the input is an error of the client.
 """

@@ -5,7 +5,8 @@ DD-65). On z/OS:
 
 - The processor stops when the staging queue becomes unavailable (DD-61), and starts when it becomes available (DD-62).
 - PUT(DISABLED) on the staging queue stops the processor (DD-64).
-- After any other failure the processor waits until an administrator disables and enables PUT (DD-63).
+- After any other failure the processor waits until an administrator disables and enables PUT (DD-63), or until the
+  staging queue becomes unavailable and available again.
 
 Each combination of state and input that can occur has a row; a missing row is an error in the core. `docs/processor.md`
 draws both tables.

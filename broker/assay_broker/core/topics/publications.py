@@ -29,7 +29,8 @@ from assay_sdk.model.reasons import Mqrc
 class Copy(Struct, frozen=True, eq=False):
     """The planned copy of a publication for one subscriber or neighbour.
 
-    Only subscribers that exist when the publication is sent get a copy (PD-28, PD-33).
+    A neighbour is the parent or a child of the queue manager in a publish/subscribe hierarchy. Only subscribers that
+    exist when the publication is sent get a copy (PD-28, PD-33).
 
     Args:
         home: The home of the subscriber or neighbour (`Entry.home` of a delayed copy).

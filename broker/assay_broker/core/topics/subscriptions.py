@@ -121,7 +121,7 @@ class Subscription:
 
     @property
     def active(self) -> bool:
-        """Whether the subscription has a receiver, or an open unit of work holds some of its messages."""
+        """Whether the subscription has a receiver, or a unit of work holds some of its messages."""
         return bool(self.receivers) or self.queue.held
 
     def wants(self, message: Message, connection: int, client_id: str | None) -> bool:
@@ -183,8 +183,8 @@ class Administered:
         self.home = f"{_ADMINISTERED_HOME}{identifier}/{sub}"
         """The home of staged copies.
 
-        The home names the SUB object by SUBID and name, because the object's deletion also drops the copies (DD-76),
-        and a new object of the same name does not get them (DD-51).
+        The home has both SUBID and name of the SUB object, so that after the object's deletion the copies are dropped
+        (DD-76), and a new object of the same name does not get them (DD-51).
         """
         self.topic = topic
         self.name = destination
@@ -269,8 +269,8 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         terms: The terms that the receiver asks for.
 
     Returns:
-        True if the receiver can use the subscription. False if the subscription is not in use and has other terms; the
-        caller then ends the subscription and creates it anew.
+        True if the subscription has these terms; the time to live may differ. False if it has other terms and is not in
+        use; the caller then ends the subscription and creates it anew.
 
     Raises:
         RefusalError: The subscription is in use, and is unshared or has other terms. Or the subscription is shared and

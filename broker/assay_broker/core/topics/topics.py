@@ -11,9 +11,10 @@ from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Topics:
-    """All subscriptions by topic; a topic without subscriptions takes no memory (PD-34).
+    """All subscriptions by topic.
 
-    Subscriptions to topics without wildcards are in a dictionary, all others in a tree (`Patterns`).
+    A topic without subscriptions has no entry, and no queue keeps its messages (PD-34). Subscriptions to topics without
+    wildcards are in a dictionary, all others in a tree (`Patterns`).
     """
 
     def __init__(self) -> None:
