@@ -14,7 +14,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.time import Clock
 
 _TOGETHER = 128
-"""The most puts that the collector sends for one turn; between turns the queue manager serves other connections."""
+"""The highest number of puts in one turn; between turns the queue manager serves other connections."""
 _NS_PER_MS = 1_000_000
 
 Answered = Callable[[Answer], None]

@@ -62,4 +62,7 @@ class Facility:
         self.peers: dict[int, Peer] = {}
         """The clients of all members, by connection number; a core may deliver to a client of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """One function for each member; a member that stops calls all, so that the others expire shared messages."""
+        """One function for each member, which gives the member's core a `Tick`.
+
+        A member that stops calls all functions, so that the other members take over the expiry of shared messages.
+        """

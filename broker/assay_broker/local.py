@@ -32,7 +32,7 @@ from assay_sdk.runners.real import READ, LoopRunner
 _MODE = 0o600
 _BACKLOG = 128
 _REST_NS = 100_000_000
-"""The pause after a client could not be accepted, in nanoseconds."""
+"""The time in nanoseconds for which the server accepts no client after an accept has failed."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -45,11 +45,11 @@ class LocalError(Exception):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Limits on the resources that clients can take up.
+    """Limits on the resources that clients can use.
 
     Args:
-        callers: The most clients that may be connected.
-        unsent: The most octets that may wait for a client that does not read.
+        callers: The highest number of connected clients.
+        unsent: The highest number of octets that may wait for a client that does not read.
     """
 
     callers: int = 1_000

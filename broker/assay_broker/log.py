@@ -265,7 +265,7 @@ class Log:
         if self._flight is flight:
             self.land()
         if self._written:
-            self._schedule()  # a little later, so that this flush includes more records
+            self._schedule()  # not at once, so that the next flush includes more records
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:

@@ -21,13 +21,13 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 _FOR_PEERS = Deliver, Answer
-"""The types of effects for peers."""
+"""The types of effects for peers that can wait for a batch; the third type, `CloseLink`, never waits."""
 
 Post = Callable[[str, ToMember], None]
 """A function that takes the name of the sending queue manager, and a parcel for one or all other members."""
 
 AnswerHook = Callable[[Message], None]
-"""A function that a queue manager calls with a message just before, or just after, it answers the message's send."""
+"""A function that a queue manager calls with a message, just before or after the answer that accepts its send."""
 
 
 class Turns:
@@ -45,9 +45,9 @@ class Turns:
     def __init__(self, runner: Runner, facility: Facility, seams: Seams, name: str, post: Post | None) -> None:
         self.facility = facility
         self.before_answer: list[AnswerHook] = []
-        """Hooks that run with each message just before its send is answered."""
+        """Hooks that run with each message just before the answer that accepts its send."""
         self.after_answer: list[AnswerHook] = []
-        """Hooks that run with each message just after its send is answered."""
+        """Hooks that run with each message just after the answer that accepts its send."""
         self.traces: list[Callable[[Trace], None]] = []
         """Functions to call with events that no client is told of, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []

@@ -64,7 +64,7 @@ def _value(value: Value) -> tuple[Message, ...] | tuple[bytes, ...] | str | None
 class InProcessWire:
     """A client's connection to a queue manager in the same process.
 
-    Each event reaches the client's sink as a job of its own, in the order of the queue manager's calls.
+    Each answer or message of the queue manager reaches the client's sink in a separate job, in the order of the calls.
 
     Args:
         queue_manager: The queue manager at the other end.
