@@ -114,7 +114,7 @@ class Writer(Protocol):
         ...
 
     def stored(self, stored: Stored) -> None:
-        """Handle the news that a batch and every earlier batch are durable."""
+        """Handle the news that a batch is durable, and with it all earlier batches that have not failed."""
         ...
 
     def failed(self, failed: StoreFailed) -> None:

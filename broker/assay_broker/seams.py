@@ -50,7 +50,8 @@ class Seams(Struct, frozen=True, kw_only=True):
         effects: Takes the effects of one turn and the time; returns the effects that the shell carries out.
         written: Takes the records of a batch; returns the records that the store writes.
         read: Takes the store's durable records; returns the records from which the core starts.
-        settings: Takes the settings at each start; returns the settings that the queue manager uses.
+        settings: Takes the settings when the queue manager is created and at each `QueueManager.restart`; returns the
+            settings that the queue manager uses.
         tables: Takes the state tables at each start; returns the state tables that the core uses.
         store: Takes the store; returns the store that the shell uses.
     """

@@ -37,7 +37,7 @@ _WITHOUT_CLIENT = (
 
 
 class Core:
-    """One queue manager, without sockets, threads and clock.
+    """One queue manager, without sockets, threads or a clock.
 
     Args:
         settings: The settings of the queue manager.

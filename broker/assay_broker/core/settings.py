@@ -1,4 +1,4 @@
-"""The settings of one queue manager, with a limit on every resource that clients use."""
+"""The settings of one queue manager, such as limits on the resources that clients use."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ class DefineObject(Struct, frozen=True, tag=True, kw_only=True):
     Args:
         kind: The object's kind.
         name: The object's name.
-        attributes: The given attributes, by keyword; all other attributes come from `like`.
+        attributes: The given attributes, by keyword; other attributes come from `like`, except those that distinguish
+            objects, such as TOPICSTR.
         like: The name of an object of the same kind; None for the SYSTEM.DEFAULT object of the kind.
         replace: Whether DEFINE may redefine an existing object.
     """

@@ -91,7 +91,10 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 
 
 def batch_stored(state: State, turn: Turn, number: int) -> None:
-    """Note that a batch and all earlier batches are durable; log the first stored batch after a refused one."""
+    """Note that a batch is durable, and with it all earlier batches that have not failed.
+
+    The core logs the first stored batch after a refused one.
+    """
     ledger = state.ledger
     if ledger.refusal:
         turn.trace("The store takes records again.", state.settings.name)

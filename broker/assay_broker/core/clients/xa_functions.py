@@ -114,8 +114,8 @@ def end_work(state: State, turn: Turn, command: EndBranch) -> None:
 def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     """xa_prepare: prepare a branch, so that it can be committed or backed out even after a restart.
 
-    A branch whose work has failed is backed out instead (XA_RBROLLBACK). A branch without sends and deliveries ends at
-    once (XA_RDONLY).
+    A branch whose work has failed is backed out instead (XA_RBROLLBACK). A branch without sends and accepted deliveries
+    ends at once (XA_RDONLY).
 
     Raises:
         RefusalError: No branch has the xid (XAER_NOTA), or the branch's state does not allow the request (XAER_PROTO).

@@ -27,7 +27,7 @@ _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (AMQP 1.
 
 
 def with_number(message: Message, name: str, value: int) -> Message:
-    """Return a message with an application property set to a 32-bit number; it replaces a former value.
+    """Return a message with an application property set to a 32-bit number, which replaces a former value.
 
     Args:
         message: The message.

@@ -26,7 +26,7 @@ class Ledger:
     def __init__(self) -> None:
         self.newest = 0
         self.stored = 0
-        """The number of the newest stored batch; all earlier batches are stored, too."""
+        """The number of the newest stored batch; each earlier batch is stored or has failed."""
         self.pending: dict[int, Batch] = {}
         """The batches that are not stored yet, by number."""
         self.refusal = ""

@@ -17,7 +17,13 @@ class Choice(Struct, frozen=True):
 
 
 class Number(Struct, frozen=True):
-    """The values of an attribute that is a whole number, or a word for a special number (``NOLIMIT``)."""
+    """The values of an attribute that is a whole number.
+
+    Args:
+        lowest: The lowest number.
+        highest: The highest number.
+        words: The words that stand for special numbers, such as ``NOLIMIT``, with these numbers.
+    """
 
     lowest: int
     highest: int
@@ -25,7 +31,7 @@ class Number(Struct, frozen=True):
 
 
 class Text(Struct, frozen=True):
-    """The values of an attribute that is a text, possibly blank; its length is limited in bytes of UTF-8."""
+    """The values of an attribute that is a text, possibly blank; a text has at most `longest` bytes in UTF-8."""
 
     longest: int
 

@@ -101,7 +101,7 @@ def check_queue_manager_name(name: str, *, zos: bool) -> None:
 
 
 def shortened(text: str) -> str:
-    """Return a text in quotation marks, for use in a sentence; only its first 60 characters."""
+    """Return a text in quotation marks, for use in a sentence; a longer text is cut after 60 characters."""
     longest = 60
     return f'"{text}"' if len(text) <= longest else f'"{text[:longest]}..."'
 

@@ -146,6 +146,7 @@ class Queue:
         self.lossy = False
         """Whether the queue makes its messages non-persistent, for a non-durable at-most-once subscription (QS-30)."""
         self.reserved = 0
+        """The number of places that open units of work have reserved for their commits."""
         self.senders: set[tuple[int, int]] = set()
         """The keys (connection and number) of the senders that have the queue open."""
         self.entries = Copies()
@@ -332,7 +333,8 @@ class Queue:
     def next_pair(self) -> tuple[Receiver, Entry] | None:
         """Return the receiver of the next delivery, and its message; None if no delivery is possible.
 
-        Of all receivers with credit that can get a message, the receiver whose last delivery is oldest comes first.
+        The candidates are the next receiver of each waiting line, and one receiver that can get an uncommitted message
+        of its own session. The candidate whose last delivery is oldest comes first.
         """
         if self.definition.says("GET", "DISABLED"):
             return None

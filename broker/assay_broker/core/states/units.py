@@ -1,6 +1,6 @@
 """The state table of local units of work.
 
-A unit of work is open until its client commits it or backs it out, or is disconnected. A commit writes one batch of
+A unit of work is open until its client commits it, backs it out or is disconnected. A commit writes one batch of
 records. While the store writes the batch, the unit is `COMMITTING`, and only the store's answer ends the unit, even if
 the client's connection is lost. If `UNITS` has no row for a state and an input, the input is an error of the client.
 `docs/units.md` draws the table.

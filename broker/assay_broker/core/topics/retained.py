@@ -27,7 +27,7 @@ class Retention(Struct, frozen=True):
 
     Args:
         topic: The topic.
-        connection: The publisher's connection; 0 after a restart.
+        connection: The number of the publisher's connection; 0 after a restart.
         client_id: The publisher's client id; None without a client id.
     """
 

@@ -27,7 +27,10 @@ _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
 
 class Reach(StrEnum):
-    """The subscribers that a publication must reach (PMSGDLV, NPMSGDLV)."""
+    """The subscribers that a publication must reach (PMSGDLV, NPMSGDLV).
+
+    A subscriber whose copy goes to the dead-letter queue counts as reached.
+    """
 
     ALL = "ALL"
     """Every subscriber; if one of them cannot take the publication, the send fails and no subscriber gets it."""
