@@ -33,8 +33,9 @@ def resolve(state: State, address: Address, choice: InstanceChoice = _FREE) -> T
 
     Raises:
         RefusalError: No queue has the name, and none may be created. Or the name is ambiguous, or is the name of a
-            model queue. Or an alias names no queue or topic, or names another alias. Or the queue manager has too many
-            queues.
+            model queue. Or an alias names no queue or topic, another alias, or a TOPIC object without a topic string.
+            Or the SYSTEM.DEFAULT queue with the attributes of a new queue was deleted, or the queue manager has too
+            many queues.
     """
     if address.kind is AddressKind.TEMPORARY_QUEUE:
         model = _default(state, MODEL_DEFAULT)

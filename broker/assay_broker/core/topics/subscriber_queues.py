@@ -15,7 +15,7 @@ def target_of(state: State, subscriber: Subscriber) -> Target:
     """Return the queue for a subscriber's copies, by the present definitions.
 
     Raises:
-        RefusalError: The destination of a SUB object does not exist, or is not a queue.
+        RefusalError: The destination of a SUB object cannot be resolved (`resolve`), or is an alias of a topic.
     """
     if not isinstance(subscriber, Administered):
         return Target((subscriber.queue.definition,), subscriber.queue)
