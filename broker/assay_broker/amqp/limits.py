@@ -18,7 +18,7 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
         close_ms: The time for which the server waits for the client's close after the server's close, in milliseconds.
         sessions: The most sessions of one connection.
         links: The most links of one connection.
-        max_frame: The most octets of a frame, as in Qpid JMS; a larger message takes several frames.
+        max_frame: The most octets of a frame; the default is that of Qpid JMS.  A larger message takes several frames.
         max_performative: The most octets of a performative, with its names, filters and properties, without a payload.
         max_message: The most octets of a message, in addition to the limit of the message's queue (MAXMSGL).
         credit: The most messages of one sender that are not answered yet; the server renews the credit when half of it
@@ -26,10 +26,10 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
         window: The most credit that the queue manager has for one receiver at a time, in messages, even if the client
             has given more.
         session_frames: The incoming window of a session, in transfers.
-        unsent: The most octets that may wait for a client to read before its receivers get no more messages.  The same
-            limit applies to the octets that wait for the window of one session.
-        stuck: The most octets that may wait for a client to read before the server stops reading from it.
-        memory: The most octets of all messages in memory before senders get no new credit.
+        unsent: The octets that may wait for a client to read; above this limit the client's receivers get no more
+            messages.  The same limit applies to the octets that wait for the window of one session.
+        stuck: The octets that may wait for a client to read; above this limit the server stops reading from the client.
+        memory: The octets that all messages may take in memory; above this limit senders get no new credit.
         max_depth: The most levels to which values in a message may be nested.
     """
 

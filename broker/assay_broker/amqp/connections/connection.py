@@ -192,7 +192,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         return self.state in _OVER
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link, because another connection of the same container has attached a link of the same name.
+        """Detach a link, because a client of the same container id has attached a link of the same name again.
 
         Args:
             name: The link's name.

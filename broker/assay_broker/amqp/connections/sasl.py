@@ -48,7 +48,7 @@ MAX_FRAME = 4_096
 """The most octets of a SASL frame.  The specification's 512 (AMQP 1.0, 5.3.1) are too few for some clients' tokens."""
 
 MAX_ROUNDS = 8
-"""The most responses that one client may send.  SCRAM needs two, or three if the first one is empty."""
+"""The most responses that one client may send; SCRAM needs two, and PLAIN one."""
 
 MAX_AHEAD = 32_768
 """The most octets that a client may send while the server checks its password."""

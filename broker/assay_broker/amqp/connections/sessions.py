@@ -117,7 +117,7 @@ class Sessions:
         return None
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link, because another connection of the container attached a link of its name (AMQP 1.0, 2.6.1).
+        """Detach a link, because its container has attached a link of the same name again (AMQP 1.0, 2.6.1).
 
         Args:
             name: The link's name.

@@ -24,7 +24,7 @@ class ConnectionState(StrEnum):
     ENDING = "ending"
     """The server has sent its close and waits for the client's close."""
     ENDED = "ended"
-    """The server has sent its close and can no longer read the client's input; the socket closes after the output."""
+    """The server has sent its close and reads no further input; the socket closes after the output is sent."""
     PARTED = "parted"
     """Client and server have sent their closes; the socket closes after the output is sent."""
     GONE = "gone"

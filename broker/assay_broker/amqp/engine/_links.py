@@ -299,7 +299,7 @@ class EngineLink:
     def send_long(
         self, number: int, head: bytes, rest: memoryview, *, settled: bool, state: bytes = b""
     ) -> Delivery | None:
-        """Start to send a long message.
+        """Start to send a message of any length.
 
         While `unfinished` is True, call `send_on` to continue the message.
 

@@ -20,7 +20,8 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import Described, Symbol
 
 _SHORT, _REMEMBERED = 512, 1_024
-"""The most octets of a value that is cached, and the most cached values of each kind (`bench/broker.py connect`)."""
+"""The most characters of a cached terminus's address and capabilities together, and the most cached termini
+(`bench/broker.py connect`)."""
 _NULL = types.null()
 
 
@@ -75,7 +76,7 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
 
 @lru_cache(_REMEMBERED)
 def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
-    """Encode a terminus with only an address and capabilities; cached, because many links have the same terminus."""
+    """Encode a terminus that has only an address, capabilities and outcomes; cached, because many links share it."""
     return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
 
 

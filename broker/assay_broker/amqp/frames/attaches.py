@@ -80,7 +80,7 @@ class UnreportedFields:
     This object stores them until the link handles them:
 
     - of a flow: ``echo``, the properties, and each new ``drain`` (AMQP 1.0, 2.7.4)
-    - of a transfer: ``resume``, and whether its message-format or delivery-tag is missing (AMQP 1.0, 2.7.5)
+    - of a transfer: ``resume``, and a mistake in its message-format or delivery-tag (AMQP 1.0, 2.7.5)
     """
 
     __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
@@ -121,7 +121,8 @@ class AttachFrame(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The link's name.
-        engine_name: The link's name in the engine, which differs if the engine would not accept the name.
+        engine_name: The link's name in the engine; another name than ``name`` only if the engine would not accept
+            ``name`` (`needs_new_name`).
         handle: The client's handle.
         receives: Whether the client is the link's receiver.
         snd_settle_mode: The sender's settlement mode: 0 unsettled, 1 settled, 2 mixed.
@@ -185,7 +186,7 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def varying(self) -> int:
-        """The length of the fields that depend on the client, in octets."""
+        """The length of the fields that depend on the client, in octets; of the name, in characters."""
         return len(self.name) + len(self.source) + len(self.target) + len(self.properties)
 
     @property

@@ -1,6 +1,7 @@
-"""The completion of the engine's open, begin and attach frames (OASIS AMQP 1.0, 2.7.1 to 2.7.3).
+"""Adds fields to the engine's open and attach frames (OASIS AMQP 1.0, 2.7.1, 2.7.3).
 
-The engine cannot write the server's capabilities and properties, nor all fields of sources and targets.
+The engine cannot write the server's capabilities and properties, nor all fields of sources and targets.  The functions
+here also leave out the flow that the engine writes after each begin.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class OpenReply(Struct, frozen=True):
 
 
 class Incomplete(Struct, frozen=True):
-    """The frames in the engine's next output to which fields must be added.
+    """The changes to be made to the frames in the engine's next output.
 
     Args:
         open: The fields of the open; None if the output has no open.
@@ -59,14 +60,14 @@ NOTHING = Incomplete()
 
 
 def completed(octets: bytes, what: Incomplete) -> tuple[bytes, int]:
-    """Add fields to frames of the engine's output.
+    """Add fields to frames of the engine's output, and leave out the flow that repeats a begin's state.
 
     Args:
         octets: The output: whole frames, after the protocol header at the connection's start.
-        what: The frames and the fields to add.
+        what: The changes.
 
     Returns:
-        The output with the fields, and the handle of the attach, 0 without an attach.
+        The changed output, and the handle of the attach; 0 without an attach.
     """
     varying = 0 if what.attach is None else what.attach.varying
     return (_completed_again if len(octets) + varying <= _SHORT else _completed)(octets, what)

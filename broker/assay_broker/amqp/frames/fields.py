@@ -53,14 +53,14 @@ def is_short(data: bytes, at: int) -> bool:
 
 
 def leading(data: bytes, body: int) -> tuple[list[int | None], bool]:
-    """Return the first fields of a performative, up to the first that is not a null, a number or a boolean.
+    """Return the first fields of a performative, up to the first that is not a null, a uint or a boolean.
 
     Args:
         data: Octets that contain the performative.
         body: The offset of the performative.
 
     Returns:
-        Ten fields, with None for each field that was not read; and whether the performative has no further fields.
+        Ten fields, with None for each field that was not read; and whether all fields of the performative were read.
     """
     at, many = body + HEAD_SIZE, -1
     found: list[int | None] = []

@@ -12,7 +12,10 @@ from assay_broker.amqp.frames.fields import symbols
 _CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _LEAST_IDLE_MS = 100
-"""The shortest idle time-out of a client, in milliseconds (AMQP 1.0, 2.4.5); more frequent heartbeats cost too much."""
+"""The shortest idle time-out that the server accepts, in milliseconds (AMQP 1.0, 2.4.5).
+
+A shorter one would demand heartbeats so often that they cost too much.
+"""
 
 
 def desired_of(channel: int, fields: Sequence[Any]) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ def performative(octets: bytes) -> Read:
     """Decode a performative and check its fields.
 
     Raises:
-        DecodeError: The octets are not a performative, a mandatory field is missing, or a field is of a wrong type.
+        DecodeError: The octets are not a performative, a mandatory field is missing, a field is of a wrong type, or
+            the performative has too many fields.
     """
     return (_cached if octets[:3] in _REPEATED and len(octets) <= _LONGEST else _read)(octets)
 

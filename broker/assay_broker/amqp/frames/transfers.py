@@ -68,7 +68,7 @@ class Transfer(Struct, frozen=True):
         delivery: The delivery fields.
         more: Whether another transfer of the same delivery follows.
         aborted: Whether the sender aborts the delivery.
-        second: Whether the receiver shall settle second.
+        second: Whether the transfer asks for the rcv-settle-mode *second*.
         resume: Whether the sender resumes a delivery that began before the link was attached.
     """
 

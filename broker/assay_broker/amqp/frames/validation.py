@@ -46,7 +46,7 @@ _MIN_OFFSET = 2
 _RANGE = 1 << 20
 """The most deliveries of one disposition."""
 _LONGEST_FOR_SEVERAL = 4_096
-"""The most octets of a disposition for several deliveries: few, because the engine copies its state to each one."""
+"""The most octets of a disposition for several deliveries, because the engine copies the state to each delivery."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """The first octets of a performative whose descriptor is a small number; all clients write this form."""
@@ -93,7 +93,7 @@ class FrameValidator:
         self._max_frame = limits.max_frame
         self._most_channels = limits.sessions
         self._max_performative = limits.max_performative
-        """The most octets of a performative: few, because other clients wait while the server decodes it."""
+        """The most octets of a performative; a low limit, because other clients wait while the server decodes it."""
         self._rest = b""
         self._header_due = True
         self._opened = False
@@ -289,7 +289,7 @@ class FrameValidator:
         )
 
     def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
-        """Check a transfer that is not plain, or that is one of several transfers of a delivery.
+        """Check a transfer that is not plain, or for which `_takes_plain` returns False.
 
         Returns:
             True if the engine gets the transfer.

@@ -21,7 +21,7 @@ class IncomingWindows:
     def __init__(self, session_frames: int) -> None:
         self._surely_taken = session_frames // 2
         """The number of transfers that every window allows at any time, because the engine opens a window again before
-        fewer are left."""
+        fewer transfers are left."""
         self.left: dict[int, int] | None = None
         """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()

@@ -136,7 +136,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
         self._step(LinkEndInput.EXPELLED)
 
     def expel(self, why: Condition) -> None:
-        """Detach the link with an error, because the client made a mistake or attached the link elsewhere."""
+        """Detach the link with an error, because the client made a mistake or has attached the link again."""
         if self.state is LinkEndState.OPEN:
             self.tell_left()
         self.why = why
@@ -214,7 +214,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
             self.context.ask(None, commands.Detach, self.number)
 
     def leave(self) -> None:
-        """Tell the queue manager of the client's detach, and pass its answer to `released`."""
+        """Tell the queue manager of the client's detach, and pass the queue manager's answer to `released`."""
         if self.known:
             self.context.ask(self.released, commands.Detach, self.number)
         else:

@@ -251,7 +251,7 @@ class OutgoingEnd(SettlingEnd):
         if transaction is not None:
             transaction.acquire(self)
         if self.settled and (was is None) is not (transaction is None):
-            # In a transaction the queue manager must keep the delivery until the discharge, so it is sent unsettled.
+            # In a transaction the queue manager must keep each delivery until the discharge, so it sends it unsettled.
             settled = transaction is None
             self.context.ask(None, commands.Flow, self.number, 0, settled=settled)
 
@@ -318,7 +318,7 @@ class OutgoingEnd(SettlingEnd):
     def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
         """Return a delivery to the queue, counted as failed.
 
-        If it was sent in part, abort it at once; otherwise `_release` returns it.
+        If the link has sent it in part, abort it at once; otherwise `_release` sends the client *released* later.
         """
         if self._is_begun(number):
             self._waiting.popleft()
@@ -330,7 +330,7 @@ class OutgoingEnd(SettlingEnd):
         self._settle_alone(None, number, _FAILED)
 
     def _release(self) -> None:
-        """Release the deliveries that were given back, once no delivery waits for the session's window."""
+        """Send the client *released* for the deliveries given back, once no delivery waits for the session's window."""
         if self.engine.queued > 0:
             self.context.starved[self] = None
             return

@@ -33,7 +33,7 @@ class ReceiverEnd(LinkEnd):
         """Whether the server sends deliveries settled."""
 
     def end(self, answer: Answer) -> AttachReply:
-        """Return the server's attach, with the source as the server applies it and the queue's properties."""
+        """Return the server's attach, with the source as the server applies it and the destination's properties."""
         return receiving_end(self.attach, self.plan.source, properties(answer.properties))
 
     def opened(self) -> None:

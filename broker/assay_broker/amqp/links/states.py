@@ -40,7 +40,8 @@ class LinkEndInput(StrEnum):
     RELEASED = "released"
     """The queue manager has confirmed the detach."""
     EXPELLED = "expelled"
-    """The server detaches the link, because the client made a mistake or the queue manager has ended the link."""
+    """The server detaches the link, because the client made a mistake or has attached the link again, or because the
+    queue manager has ended the link."""
     CUT = "cut"
     """The session or the connection ends."""
 

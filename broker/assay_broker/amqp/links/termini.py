@@ -1,7 +1,8 @@
 """The meaning of sources and targets: destination, subscription and selector (OASIS AMQP 1.0, 3.5).
 
-The server finds the kind of destination, queue or topic, in this order: from capabilities, which Qpid JMS writes, from
-the prefixes ``queue://`` and ``topic://``, and from the queue manager's objects.
+The name of a temporary destination shows its kind, queue or topic.  For other names, the server finds the kind in this
+order: from capabilities, which Qpid JMS writes, from the prefixes ``queue://`` and ``topic://``, and from the queue
+manager's objects.
 
 The name of a link names its subscription (``AmqpSubscriptionTracker`` of Qpid JMS).  If the subscription is shared, the
 link's name also has a part after the first `DELIMITER`, which only makes the name unique.
@@ -120,7 +121,7 @@ def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Ad
     Args:
         name: The name, perhaps with a prefix.
         capabilities: The capabilities of the source or target.
-        kind_of: Returns the kind of a destination if neither prefix nor capability gives it.
+        kind_of: Returns the kind of a destination; called if neither the name nor a capability shows the kind.
     """
     said = next((kind for kind, capability in _KINDS if capability in capabilities), None)
     return written(name, said) or Address(kind_of(name), name)

@@ -16,7 +16,8 @@ def written(name: str, kind: AddressKind | None) -> Address | None:
 
     Args:
         name: The address: a name, or a name after ``queue://`` or ``topic://``.
-        kind: The kind of destination in a capability or an annotation; None if the client gave none.
+        kind: The kind of destination in a capability or an annotation; None if the client gave none.  The name of a
+            temporary destination takes precedence.
 
     Returns:
         The destination; None if neither the name nor ``kind`` shows the kind of destination.
