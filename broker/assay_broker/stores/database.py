@@ -80,7 +80,7 @@ class Database:
                 raise
 
     def commit(self) -> None:
-        """Commit the transaction, and reclaim free pages.
+        """Commit the transaction; then reclaim free pages and copy a long log into the database.
 
         Any thread may call this while no other thread uses the database.
 
@@ -171,7 +171,7 @@ class Database:
     # the end -----------------------------------------------------------------------------------------------------
 
     def close(self, keep: Keep) -> None:
-        """Close the database normally: copy the log into the database, and empty the log.
+        """Close the database normally: copy the log into the database, and make the log's content void.
 
         Args:
             keep: Flushes a file, given its descriptor.

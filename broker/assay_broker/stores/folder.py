@@ -34,7 +34,7 @@ _FILE_MODE = 0o600
 _MAGIC = b"SQLite format 3\x00"
 _HEADER_BYTES = 100
 _APPLICATION = slice(68, 72)
-"""The place of the application id in the header (SQLite file format, 1.3.10)."""
+"""The place of the application id in the header (SQLite file format, 1.3.15)."""
 LOG_HEADER_BYTES = 32
 """The length of the log's header, in octets (SQLite file format, 4.1)."""
 Keep = Callable[[int], None]
@@ -94,8 +94,8 @@ class Folder:
         """Unlock the folder.
 
         Args:
-            refused: Whether the store refused the folder; if so, also remove the files and folders that `claim`
-                created.
+            refused: Whether the store refused the folder; if so, also remove the lock file and the folders that
+                `claim` created.
         """
         if self._lock is not None:
             if refused and self._made_lock:

@@ -10,7 +10,7 @@ from zlib import crc32
 import apsw
 
 APPLICATION_ID = 0x41737361
-"""The application id in the file's header (SQLite file format, 1.3.10)."""
+"""The application id in the file's header (SQLite file format, 1.3.15)."""
 VERSION = 1
 """The current version of the schema; the header of the file holds it as the user version."""
 MIGRATIONS: Mapping[int, tuple[str, ...]] = MappingProxyType({})

@@ -1,8 +1,8 @@
 """The search for octets in a folder's files, including unused space and across page boundaries.
 
-SQLite cuts a long record into parts (SQLite file format, 1.6).  After the first part, and at the start of each later
-page except the last, SQLite writes the number of the page that continues the record.  Only the last part of a record
-can be shorter than `LONGEST`, so a needle of that length is cut at most once.
+SQLite cuts a long record into parts (SQLite file format, 1.6 and 1.7).  After the first part, and at the start of each
+later page except the last, SQLite writes the number of the page that continues the record.  Only the last part of a
+record can be shorter than `LONGEST`, so a needle of that length is cut at most once.
 """
 
 from __future__ import annotations
