@@ -39,7 +39,7 @@ def tail(read: int, syntax_errors: int, not_processed: int) -> tuple[str, str, s
     """Return the three lines at the end of the output.
 
     Args:
-        read: The number of commands in the script.
+        read: The number of commands that were read, without END.
         syntax_errors: The number of commands with a syntax error.
         not_processed: The number of valid commands that the queue manager refused.
     """

@@ -68,4 +68,4 @@ REFUSED: Mapping[int, str] = MappingProxyType(
 """The identifiers of refusals by reason code."""
 
 REFUSED_OTHERWISE = "AMQ8101E"
-"""The identifier of all other refusals, which IBM MQ uses for unexpected errors."""
+"""The identifier of all other refusals; IBM MQ uses this identifier for unexpected errors."""

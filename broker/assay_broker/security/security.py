@@ -40,9 +40,11 @@ class Security(Struct, frozen=True):
     def mechanisms(self, *, private: bool) -> tuple[str, ...]:
         """Return the SASL mechanisms to offer, the best first.
 
+        Without users, this is ANONYMOUS only.  With users, it is always SCRAM, which never sends the password.
+
         Args:
-            private: Whether the client may send its password in clear text (see `is_private`). Only then does the
-                server offer PLAIN. It always offers SCRAM, which never sends the password.
+            private: Whether the client may send its password in clear text (see `is_private`); if so, the server with
+                users also offers PLAIN.
         """
         if self.users is None:
             return (ANONYMOUS,)

@@ -28,7 +28,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
 
-    def no_passphrase() -> NoReturn:  # without this callback OpenSSL would ask for it at the terminal
+    def no_passphrase() -> NoReturn:  # otherwise OpenSSL would ask for the passphrase at the terminal
         raise TlsError(f"the key {key} is protected by a passphrase; give a key without one.")
 
     try:

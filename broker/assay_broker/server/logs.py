@@ -24,7 +24,7 @@ SECRET = frozenset({"authorization", "body", "content", "cookie", "credentials",
 
 _OURS = ("assay_broker", "assay_sdk")
 _OTHERS = ("asyncio", "uvicorn.error")
-"""The libraries whose warnings and errors, but not their other events, are logged."""
+"""The libraries of which the log shows only warnings and errors."""
 
 _Event = MutableMapping[str, Any]
 

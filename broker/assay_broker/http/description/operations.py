@@ -23,7 +23,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
         name: The parameter's name.
         place: The part of the request that holds the parameter.
         about: A sentence that describes the parameter.
-        schema: The JSON schema of its value.
+        schema: The JSON schema of the parameter's value.
         required: Whether the request must have the parameter.
     """
 

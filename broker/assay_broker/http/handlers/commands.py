@@ -266,7 +266,7 @@ def _parameter(keyword: str, value: Given) -> str:
     """Return a parameter in MQSC.
 
     A keyword that has no value in MQSC, such as REPLACE, has yes or no in JSON.  Yes gives the keyword.  No gives the
-    opposite keyword, such as NOSHARE, or an empty string if MQSC has none.
+    opposite keyword of an attribute, such as NOSHARE, and an empty string for other keywords, such as REPLACE.
     """
     full = SYNONYMS.get(keyword, keyword)
     if full in _BARE or full.removeprefix("NO") in _BARE:

@@ -139,6 +139,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
 
         Raises:
             HttpProblem: The body is too long or late, or the bodies of all requests exceed their limit.
+            ClientDisconnect: The client has disconnected.
         """
         return await self.reader.read(self.http)
 
