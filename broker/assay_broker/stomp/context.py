@@ -76,7 +76,7 @@ class SessionContext(CommandCollector):
         self.choked = False
         """Whether the session handles no further frame until memory is free, because memory was short at a SEND."""
         self.unsent = 0
-        """The octets in `output`."""
+        """The number of octets in `output`."""
         self.output: list[bytes] = []
         """The frames that the socket has not fetched yet."""
         self.starved: dict[Subscription, None] = {}
@@ -154,7 +154,7 @@ class SessionContext(CommandCollector):
         """Handle the queue manager's answer to a frame: write the receipt, or report the refusal (`refuse`).
 
         Raises:
-            FaultError: The queue manager has refused the command; the fault ends the connection.
+            FaultError: The queue manager has refused the command, and the refusal must end the connection.
         """
         if answer.refused is not None:
             self.refuse(of_refusal(answer.refused, receipt))
@@ -168,7 +168,7 @@ class SessionContext(CommandCollector):
         the server reports the refusal at the COMMIT.
 
         Raises:
-            FaultError: The queue manager has refused the command; the fault ends the connection.
+            FaultError: The queue manager has refused the command, and the refusal must end the connection.
         """
         if answer.refused is not None and receipt is None and self.open_errors:
             transaction.refused = transaction.refused or answer.refused

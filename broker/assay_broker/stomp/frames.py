@@ -31,10 +31,12 @@ _FAR_TOO_MUCH = 2
 
 
 def send(context: SessionContext, frame: Frame) -> None:
-    """Send a message (STOMP 1.2, SEND); the server sends the receipt when a persistent message is on disk.
+    """Send a message (STOMP 1.2, SEND); the receipt of a persistent message follows when the message is on disk.
 
     Raises:
-        FaultError: The frame is not valid, or messages take too much memory.
+        FaultError: A destination is not valid, the transaction is not open or has too many frames, or messages take too
+            much memory.
+        ContentError: Another header or the body is not valid.
     """
     if context.short:
         _wait_for_memory(context)
@@ -144,7 +146,7 @@ def _subscribed(context: SessionContext, subscription: Subscription, receipt: st
 
 
 def _forget(context: SessionContext, subscription: Subscription) -> None:
-    """Forget a subscription that the queue manager has refused or ended."""
+    """Forget a subscription that was refused or has ended."""
     if context.subscriptions.get(subscription.plan.id) is subscription:
         del context.subscriptions[subscription.plan.id]
     context.links.pop(subscription.link, None)

@@ -17,7 +17,7 @@ class SessionOwner(Protocol):
     runner: Runner
     limits: StompLimits
     partial: int
-    """The octets of all frames that have arrived in part, of all connections."""
+    """The octets of the frames that are incomplete or not handled yet, on all connections together."""
 
     def memory_is_short(self) -> bool:
         """Return whether messages take so much memory that senders must wait."""

@@ -36,11 +36,12 @@ class StompLimits(Struct, frozen=True, kw_only=True):
             (ActiveMQ's default is 6). After the next NACK the message goes to BOQNAME or the dead-letter queue.
         heart_beat_ms: The shortest interval at which the server offers to send heart-beats, and asks the client for
             them, in milliseconds; 0 for no heart-beats.
-        unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
-        stuck: The most octets that may wait for a client to read before the server stops reading from it.
-        memory: The most octets of all messages in memory before the server stops reading from senders.
-        partial: The most octets of all incomplete frames of all connections together; the server ends the connection
-            whose octets exceed this limit.
+        unsent: The octets that may wait for a client to read; above this limit the client's subscriptions get no more
+            messages.
+        stuck: The octets that may wait for a client to read; above this limit the server stops reading from the client.
+        memory: The octets that all messages may take in memory; above this limit the server stops reading from senders.
+        partial: The most octets of frames that are incomplete, or that the server has not handled yet, on all
+            connections together; the server ends the connection whose octets exceed this limit.
     """
 
     connections: int = 10_000

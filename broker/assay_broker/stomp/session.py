@@ -44,7 +44,7 @@ _OPEN = SessionState.OPEN
 _PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.ENDED))
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
 _FREQUENT = frozenset(("SEND", "ACK"))
-"""The commands whose handlers read all mandatory headers, so that no check beforehand has to cost time."""
+"""The commands that need no check before their handlers, because the handlers read all mandatory headers."""
 
 
 class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
@@ -98,7 +98,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
                 self.fail(FaultError(text, Mqrc.RESOURCE_PROBLEM))
 
     def _count(self, kept: int) -> None:
-        """Note the octets of incomplete frames that this session keeps, and correct the total of all connections."""
+        """Note the octets of this session's incomplete and waiting frames, and correct the total of all connections."""
         self._owner.partial += kept - self._kept
         self._kept = kept
 
@@ -206,7 +206,12 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._wake()
 
     def parted(self) -> bool:
-        """Treat the client's half-close as a DISCONNECT without receipt; return False if no CONNECT has succeeded."""
+        """Treat the client's half-close as a DISCONNECT without receipt.
+
+        Returns:
+            True if the session has begun to end, so that the socket must write its last output; False if the client has
+            not connected yet.
+        """
         if self.state is _OPEN:
             self._step(SessionInput.LEFT)
             self._wake()

@@ -3,7 +3,7 @@
 ACK accepts one message; in the mode ``client`` it accepts all messages up to that one. NACK gives these messages back:
 the queue manager delivers them again, and counts the delivery as failed.  After BOTHRESH failed deliveries, the server
 moves a message to BOQNAME or, without one, to the dead-letter queue, as IBM MQ's JMS client does.  If the queue has no
-BOTHRESH, the limit `redeliveries` takes its place.  With the header ``requeue:false`` (RabbitMQ), the server moves a
+BOTHRESH, the limit `redeliveries` applies instead.  With the header ``requeue:false`` (RabbitMQ), the server moves a
 message at once. With ``delivery-failed:false``, it gives the message back and does not count the delivery. A message
 that must be moved and has no queue to go to is discarded, as after *rejected* over AMQP.
 """

@@ -33,7 +33,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The subscription that a SUBSCRIBE asks for.
 
     Args:
-        id: The subscription's id; with STOMP 1.0 the destination, if the client gives none.
+        id: The subscription's id; with STOMP 1.0 the destination, if the client gives no id.
         spelled: The destination as the client wrote it.
         address: The destination.
         mode: The acknowledgement mode.
