@@ -38,7 +38,7 @@ _WORDS = {
     Mqrc.MSG_TOO_BIG_FOR_Q: "The message is larger than the destination takes.",
     Mqrc.NOT_AUTHORIZED: "The user may not send there.",
 }
-"""Other texts for refusals, by reason code; no line of the document gives these codes."""
+"""Other texts for refusals, by reason code; the document of delivery delay gives none of these codes."""
 
 _FURTHER_WORDS = {
     Mqrc.Q_FULL: "There is no room for another message.",
@@ -50,7 +50,7 @@ _FURTHER_WORDS = {
 
 
 def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
-    """Return filters that change the refusals of delayed sends, and of senders whose user has no authority."""
+    """Return filters that change refusals with a code in `_WORDS`, of delayed sends and of senders' attaches."""
 
     def told(answer: Answer, asked: Command, now_ms: int, _view: View) -> Answer:
         why = answer.refused

@@ -52,8 +52,8 @@ def _keeps_non_persistent() -> Seams:
 def _drops_unheard() -> Seams:
     """Return filters that drop a non-persistent message if its destination has no receiver.
 
-    The filters keep delayed messages, messages for queues that an administrator has defined (DELAY:50), and
-    messages for MQ Light's subscriptions (AMQP:31).
+    The filters keep delayed messages, messages for queue and topic objects that an administrator has defined
+    (DELAY:50), and messages for MQ Light's subscriptions (AMQP:31).
     """
     lasting: set[Address] = set()
 

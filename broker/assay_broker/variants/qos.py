@@ -29,12 +29,12 @@ def _without_false(command: Command, _now_ms: int, view: View) -> tuple[Command,
 
 
 def _unmarked(delivery: Deliver, view: View) -> Deliver:
-    """Return the delivery without a mark of redelivery, if it is for an MQ Light subscription."""
+    """Return the delivery without a mark of redelivery, if it is for a durable MQ Light subscription."""
     return replace(delivery, redelivered=False, count=0) if lasts(view.receiver(delivery)) else delivery
 
 
 def _marked(delivery: Deliver, view: View) -> Deliver:
-    """Return the delivery marked as redelivered, if it is for an MQ Light subscription."""
+    """Return the delivery marked as redelivered, if it is for a durable MQ Light subscription."""
     return replace(delivery, redelivered=True) if lasts(view.receiver(delivery)) else delivery
 
 
@@ -56,7 +56,9 @@ def _recognizes_repeated() -> Seams:
 
 
 def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
-    """Return filters that reverse the order of one turn's deliveries to an MQ Light subscription.
+    """Return filters that reverse the order of one turn's deliveries to a durable MQ Light subscription.
+
+    A turn with chosen deliveries to several receivers stays unchanged.
 
     Args:
         hit: Chooses the deliveries.
@@ -73,7 +75,7 @@ def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
 
 
 def _later(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] | None:
-    """Lengthen a subscription's time to live by a second."""
+    """Lengthen the time to live of a durable MQ Light subscription by a second."""
     if not isinstance(command, Attach) or not lasts(command) or command.timeout_ms is None:
         return None
     return (replace(command, timeout_ms=command.timeout_ms + _SECOND_MS),)
@@ -94,7 +96,7 @@ def _lingers(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...]
 
 
 def _notices_late() -> Seams:
-    """Return filters that keep a lost MQ Light client's id in use for a second, as if the loss was noticed late."""
+    """Return filters that keep a lost MQ Light client's id in use for a second, as if the loss were noticed late."""
     since: dict[str, tuple[int, int]] = {}
 
     def freed(now_ms: int) -> tuple[Command, ...]:
