@@ -47,7 +47,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""The headers of every answer; they keep browsers from running scripts in it, showing it in a frame and caching it."""
+"""The headers of every answer; they keep browsers from running its scripts, showing it in a frame and caching it."""
 
 _STYLE = "/status.css"
 

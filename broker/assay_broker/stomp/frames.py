@@ -157,7 +157,7 @@ def _forget(context: SessionContext, subscription: Subscription) -> None:
 
 
 def link_closed(context: SessionContext, link: int, why: Refused) -> None:
-    """Handle the end of a subscription by the queue manager.
+    """Report to the client that the queue manager has ended a subscription.
 
     Raises:
         FaultError: The client does not support an ERROR after which the connection stays open.

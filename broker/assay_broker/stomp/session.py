@@ -61,7 +61,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self.connection = StompConnection(Role.SERVER, owner.limits.frames)
         self.context = SessionContext(owner.queue_manager, owner.runner.clock, owner.limits, owner.memory_is_short)
         self.beats_ms = self.hears_ms = 0
-        """The times between heart-beats that the server sends and receives, in milliseconds; 0 for none."""
+        """The times between heart-beats that the server sends, and that it receives, in milliseconds; 0 for none."""
         self._socket = socket
         self._queue_manager = owner.queue_manager
         self._runner = owner.runner

@@ -205,7 +205,7 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers used so far; the core uses none twice, even after the message or subscription is removed.
+    """The highest numbers used so far; the core never uses a number twice, even after the message or subscription ends.
 
     Args:
         copies: The highest number of a message or a branch in doubt, which share one sequence.

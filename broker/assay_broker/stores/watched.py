@@ -101,7 +101,10 @@ class WatchedDisk:
         return extent is None or not extent.undo
 
     def crash(self) -> None:
-        """Undo the unflushed writes that `survives` does not keep.  Close all files before this call."""
+        """Undo all unflushed truncations, and the unflushed writes that `survives` does not keep.
+
+        Close all files before this call.
+        """
         numbers = count()
         for path, extent in self._extents.items():
             if extent.undo:

@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 
 
 def _keeps_non_persistent() -> Seams:
-    """Return filters that store non-persistent messages on disk, and show them as non-persistent everywhere else."""
+    """Return filters that store non-persistent messages without a delay on disk, but show them as non-persistent."""
     kept: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, _view: View) -> tuple[Command, ...] | None:
@@ -111,7 +111,7 @@ def _may_be_persistent(put: Put, view: View) -> bool:
 
 
 def _ignores_case(command: Command, _now_ms: int) -> tuple[Command, ...]:
-    """Fold the name of a durable subscription to lower case, so that names that differ only in case are equal."""
+    """Fold the name of a subscription to lower case, so that names that differ only in case are equal."""
     if not isinstance(command, Attach | Unsubscribe) or command.name is None:
         return (command,)
     return (replace(command, name=command.name.casefold()),)

@@ -230,7 +230,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self._wake()
 
     def deliver(self, delivery: Deliver) -> None:
-        """Send a message on the link of its receiver."""
+        """Send a message to the client; do nothing if the message's link has ended."""
         end = self.context.links.get(delivery.link)
         if end is None:
             return

@@ -80,7 +80,7 @@ class Sessions:
         """Return all links, coordinators' links last.
 
         The end of a coordinator's link backs out transactions and so returns messages to their queues.  A receiver that
-        is about to end must not get them again, because this would count as another delivery.
+        is about to end must not get these messages again, because this would count as another delivery.
         """
         return sorted(self._links.values(), key=lambda end: isinstance(end, CoordinatorEnd))
 

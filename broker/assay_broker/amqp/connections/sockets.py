@@ -161,8 +161,8 @@ class AmqpSocket(ClientSocket):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        The login's deadline stays set after the login; when it is due, it also leads to a call of this method.  So the
-        method sets a timer of its own only if the next call is due before that deadline.
+        The login's deadline stays set after the login, and also calls this method when it is due.  So the method sets a
+        timer of its own only if the next call is due before that deadline.
         """
         if self._tick is not None:
             self._tick()

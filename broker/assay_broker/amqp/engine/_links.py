@@ -81,7 +81,7 @@ class _Sending(Struct):
     Args:
         delivery: The message's delivery, which is not complete.
         rest: The octets that the server has not passed to the engine yet.
-        settled: Whether the server settles the delivery with its last octet.
+        settled: Whether the server settles the delivery when it passes the last octet to the engine.
     """
 
     delivery: Delivery
@@ -240,7 +240,7 @@ class EngineLink:
 
     @property
     def overdrawn(self) -> bool:
-        """For a receiving link: whether the client has exceeded its credit, or claims so in a flow."""
+        """For a receiving link: whether the client has exceeded its credit, by transfers or by the count in a flow."""
         return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
 
     @property

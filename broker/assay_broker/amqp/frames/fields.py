@@ -40,7 +40,7 @@ def symbols(value: object) -> tuple[str, ...]:
 
 
 def acquires(fields: Sequence[object]) -> Acquires | None:
-    """Return a flow's request to acquire in a transaction (AMQP 1.0, 4.4.3); None if it has no property ``txn-id``."""
+    """Return a flow's request to acquire in a transaction (AMQP 1.0, 4.4.3); None without a property ``txn-id``."""
     properties = fields[_PROPERTIES_OF_FLOW]
     if not isinstance(properties, dict) or "txn-id" not in properties:
         return None

@@ -177,7 +177,10 @@ class IncomingEnd(SenderEnd):
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Return whether a delivery resumes an earlier delivery, of which the server has no state (AMQP 1.0, 2.7.5)."""
+        """Return whether a delivery resumes an earlier one, of which the server has no state (AMQP 1.0, 2.7.5).
+
+        The method also removes the mark of such a delivery.
+        """
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:

@@ -250,7 +250,7 @@ class LinkEnd(Stepper[LinkEndState, LinkEndInput, LinkEndAction], ABC):
             self._echo()
 
     def _close(self) -> None:
-        """Send a detach that closes the link, with the error if it has one."""
+        """Send a detach that closes the link, with the error in `why`, if any; then drop the link's deliveries."""
         self.engine.close(self.why)
         self.ended()
 

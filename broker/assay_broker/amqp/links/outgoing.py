@@ -135,7 +135,7 @@ class OutgoingEnd(SettlingEnd):
             self._end_drain()
 
     def _end_drain(self) -> None:
-        """Answer a drain if all its messages are sent; otherwise let `resume` try again."""
+        """Answer a drain if all waiting messages are sent; otherwise let `resume` try again."""
         self._drain_due = bool(self._waiting) or not self.end_drain()
         if self._drain_due:
             self.context.starved[self] = None
@@ -380,7 +380,7 @@ class OutgoingEnd(SettlingEnd):
         self._unsettled.clear()
 
     def ended(self) -> None:
-        """Drop all deliveries."""
+        """Drop all deliveries; of the deliveries enlisted in a transaction, keep only the numbers."""
         self._unsettled.clear()
         self._settling.clear()
         self._waiting.clear()

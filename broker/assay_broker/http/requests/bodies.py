@@ -35,7 +35,7 @@ class Bodies:
 
     @contextmanager
     def reading(self) -> Generator[BodyReader, None, None]:
-        """Yield a reader for one request's body, and release its octets at the end of the ``with`` block."""
+        """Yield a reader for one request's body, and release the reader's octets at the end of the ``with`` block."""
         reader = BodyReader(self, self._limits)
         try:
             yield reader

@@ -25,7 +25,7 @@ class ConnectionView(Protocol):
 
     @property
     def container_id(self) -> str:
-        """The client's AMQP container id, or STOMP client id."""
+        """The client's AMQP container id or STOMP client id; a STOMP session's id if the client has no client id."""
         ...
 
     @property
