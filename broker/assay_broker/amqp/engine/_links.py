@@ -235,7 +235,7 @@ class EngineLink:
 
     @property
     def draining(self) -> bool:
-        """For a sending link: whether the client drains its credit."""
+        """For a sending link: whether the client drains the credit that it has given."""
         return self.alive and bool(lib.pn_link_get_drain(self.pointer))
 
     @property

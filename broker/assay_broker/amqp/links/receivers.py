@@ -46,7 +46,7 @@ class ReceiverEnd(LinkEnd):
 
     @property
     def is_full(self) -> bool:
-        """Whether too much output waits for the client to read, or for its session's window."""
+        """Whether too much output waits for the client to read, or for the session's window."""
         return self.context.congested or self.engine.session.unsent > self.context.limits.unsent
 
     @property
