@@ -18,7 +18,7 @@ class Behaviour(Struct, frozen=True, kw_only=True):
         rules: Ids of the rules that the behaviour concerns.
         text: One sentence that says how the behaviour differs from the reference pair.
         broker: The behaviour's name among the broker's defects or variants; None if it changes the client only.
-        wire: Puts a filter between the client's protocol engine and its driver; None for no filter.
+        wire: Puts a filter between the SDK's engine and its driver; None for no filter.
         port: Puts a filter in front of the client port; None for no filter.
     """
 

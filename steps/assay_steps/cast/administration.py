@@ -217,7 +217,7 @@ class Administrator:
         return self.execute(change, place.member)
 
     def withhold(self, place: Place) -> Answer[None]:
-        """Revoke all authorities of the group of all users on a queue or topic; single users keep their authorities."""
+        """Revoke all authorities on a queue or topic from the group of all users; single users keep theirs."""
         kind, name = self._authority_kind(place), self.name_of(place)
         change = Authorise(EVERYBODY, kind, name, grant=("NONE",), revoke=("ALL",), group=True)
         return self.execute(change, place.member)
@@ -235,8 +235,7 @@ class Administrator:
         self.commands[f"start {member}"] = answer.ref
         return answer
 
-    # inspections
-    # -----------------------------------------------------------------------------------------------------------
+    # inspections -----------------------------------------------------------------------------------------------------
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Answer[Mapping[str, Attribute]]:
         """Read the attributes of an object, by its name at the broker."""
@@ -369,7 +368,7 @@ class Administrator:
 
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
-"""The fields that a native put returns for the journal: none."""
+"""The result of a native put: unlike a client, the administrator shows no field of the sent message."""
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:

@@ -115,8 +115,8 @@ class Connections(Cast[Connection]):
     def _is_given_up(self, client_id: str | None) -> bool:
         """Return whether all of the scenario's connections with a client id have ended or are lost.
 
-        A broker may answer a close, or lose a connection, before it frees the client id, so `connect` tries to connect
-        with such a client id again. The result is False if no connection had the client id.
+        A broker may answer a close, or lose a connection, before it frees the client id. So `connect` repeats a refused
+        attempt if the result is True. The result is False if no connection had the client id.
         """
         names = self._by_client_id.get(client_id, []) if client_id else []
         return bool(names) and not any(self[name].open and not self[name].is_away for name in names)

@@ -98,7 +98,11 @@ class Recorder:
         self._numbers = itertools.count(1)
 
     def number(self, what: str) -> str:
-        """Return a new id for a call or a watch, unique in the journal of this process."""
+        """Return a new id, unique in the journal of this process.
+
+        Args:
+            what: The kind of event that gets the id, such as ``call`` or ``watch``; a part of the id.
+        """
         return f"{self.journal.scenario}#{what}{next(self._numbers)}"
 
     def returned(self, call: str) -> str:

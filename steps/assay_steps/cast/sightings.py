@@ -155,7 +155,7 @@ class Sightings:
             self._runner.call_soon(job)
 
     def at_first_sight(self, key: str, job: Callable[[], None]) -> None:
-        """Schedule an action that runs when a message is first received, before the client settles the message."""
+        """Schedule an action that the runner carries out right after a message was first received."""
         self._at_first_sight[key] = job
 
     def at_settlement(self, key: str, job: Callable[[], None]) -> None:

@@ -55,7 +55,7 @@ class Waiting:
         self._sightings = sightings
         self._judges_client = judges_client
         self.missed: set[str] = set()
-        """The keys of the messages for which `await_first` waited in vain."""
+        """The keys of the messages that the actor had not received when `await_first` stopped waiting for them."""
         self.client_error: Exception | None = None
         """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
 
