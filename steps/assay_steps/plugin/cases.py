@@ -176,7 +176,7 @@ def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callab
     """Return whether the kit judges a scenario.
 
     The kit judges its own scenarios, scenarios of feature files that the command line names, and scenarios with a step
-    of the kit's vocabulary.
+    of the kit's vocabulary.  For a scenario without steps, the steps of the other scenarios in its feature count.
 
     Args:
         item: The test.

@@ -122,7 +122,7 @@ class Collection:
         items[:] = interleaved(kept, _feature) if self._process.is_one_of_many and not self._run.virtual else kept
 
     def _keep_apart(self, items: Iterable[pytest.Item]) -> None:
-        """Give each scenario that is known to stop its broker a broker that no other scenario uses."""
+        """Give a scenario a broker that no other scenario uses, if one of the backend's known outcomes asks for it."""
         for item in items:
             case = item.stash[CASE]
             if not case.foreign and self._run.known.need_own_broker(case.id):

@@ -203,7 +203,7 @@ def _make(out: Path) -> list[Path]:
 
 
 def _written(out: Path) -> list[Path]:
-    """List the output of earlier runs.
+    """List the parts of earlier runs' output in a folder, except the parts in `KEPT`.
 
     Raises:
         FolderError: The folder holds a file that is not a run's output.

@@ -325,7 +325,7 @@ class AssayPlugin:
 
 
 def _silence(instance: Instance) -> Silence | None:
-    """Return a report if the broker has stopped answering without a fault of the scenario; None if it answers."""
+    """Return a report if the broker does not answer at the end of a scenario; None if it answers."""
     if isinstance(instance, Watched) and (absence := instance.absence()):
         return Silence(absence, Whose.USER)
     try:

@@ -48,7 +48,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         defect: The name of the defect to switch on; None for none.
         variant: The name of the tolerated variant to switch on; None for none.
         late_ms: How late a delayed message may arrive, in milliseconds; None for 5 s.
-        probes: Whether to run probes for the capabilities that the selected scenarios need.
+        probes: Whether to run probes; `assay_steps.plugin.probes.wanted_probes` chooses them.
         scenarios: Test only the scenarios whose ids match one of these patterns, with ``*`` and ``?``; empty for all.
     """
 

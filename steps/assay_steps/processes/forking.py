@@ -48,7 +48,7 @@ FEWEST = 2
 ROUNDS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
-"""The largest number of dead processes that a round replaces, for each of its processes.
+"""For each process with which a round begins, the round replaces at most this number of dead processes.
 
 Without a limit, a run in which every process dies would never end.
 """
@@ -226,7 +226,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """In a forked process, store the reports for the parent process instead of showing them."""
+        """In a forked process, run a scenario, and store its reports for the parent process instead of showing them."""
         if self._reports is None:
             return None
         self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)

@@ -48,9 +48,12 @@ def meeting_lines(steps: Sequence[Told], *, timed: bool) -> frozenset[int] | Non
         timed: Whether the scenario has a delay or a time to live, which continues during a wait.
 
     Returns:
-        The steps' lines.  None if the scenario cannot share its faults: no step restarts or kills the broker at once,
-        no step comes before a fault, a step between meeting and fault would make the other scenarios wait, or the
-        scenario has a delay and several faults.
+        The steps' lines.  None if the scenario cannot share its faults, for one of these reasons:
+
+        - No step restarts or kills the broker at once.
+        - A fault is the first step.
+        - A step between meeting and fault would make the other scenarios wait.
+        - The scenario has a delay or a time to live, and several faults.
     """
     ends = [place for place, step in enumerate(steps) if step.text in ENDINGS]
     if not ends or (timed and len(ends) > 1):

@@ -1,8 +1,9 @@
-"""The distribution of scenarios to processes: those that need a broker of their own form groups, one worker for each.
+"""The distribution of scenarios to processes: one process runs all scenarios of a group.
 
-Forked processes take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from
-a suffix of a test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to
-a file before it reports its collection, and the controller's scheduler reads that file.
+Scenarios that use a broker alone form groups, and so do scenarios that share a broker and its faults.  Forked processes
+take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from a suffix of a
+test's id, and pytest 9.2 no longer lets a plugin change an id.  So each xdist worker writes its groups to a file before
+it reports its collection, and the controller's scheduler reads that file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from assay_sdk.model.capabilities import Capability
 T = TypeVar("T")
 
 FAULT_GROUPS = 5
-"""The number of groups of scenarios that use a broker alone, by kind; each group has its broker in one worker."""
+"""The number of groups of each kind (`_ALONE`, `_APART`) of scenarios that use a broker alone."""
 
 Groups = dict[str, str]
 """The groups of tests, by the tests' ids; tests without a group are missing."""

@@ -25,7 +25,7 @@ from assay_features.gherkin import document_of
 _ALIKE = 0.7
 """The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
 _ALIKE_PART = 0.85
-"""The least likeness of a mistyped keyword that begins a part, such as ``Scenaro``, and the keyword.
+"""The least likeness, from 0 to 1, of a keyword that begins a part and its mistyped form, such as ``Scenaro``.
 
 It is above 0.77, the likeness of ``Background story`` and ``Background``, because ``Background story`` is no mistake.
 """
@@ -205,7 +205,7 @@ def _part_keywords(dialect: Dialect) -> dict[str, str]:
 
 
 def _is_step(text: str) -> bool:
-    """Return whether a step definition, the kit's or the user's own, matches a text."""
+    """Return whether a text is a step of the kit or of the user, even if one of the step's words is invalid."""
     for context in tuple(step_function_context_registry.values()):
         try:
             if context.parser.is_matching(text):
