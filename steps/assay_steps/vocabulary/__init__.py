@@ -1,7 +1,8 @@
 """The step vocabulary, with a module for each subject.  `docs/vocabulary.md` shows an example of each step.
 
-Given-steps set up the scenario; if the pair refuses the set-up, the scenario is inconclusive.  When-steps act and
-store the answer.  Then-steps observe and record claims.  The scenario chooses the names in quotation marks.
+Given-steps set up the scenario; if the pair refuses the set-up, the scenario is inconclusive.  When-steps act, and
+many of them store the answer for a later claim.  Then-steps observe and record claims.  The scenario chooses the names
+in quotation marks.
 """
 
 VOCABULARY = (

@@ -142,7 +142,7 @@ def _folded(tag: str) -> str:
 
 
 def of_placeholders(template: ScenarioTemplate) -> Iterator[str]:
-    """Return a sentence for each unknown placeholder of an outline: pytest-bdd would leave it in the step's text."""
+    """Return sentences about placeholders that no column of the Examples fills; pytest-bdd would not replace them."""
     background = len(template.all_background_steps)
     used = {name for step in template.steps[background:] for name in PLACEHOLDER.findall(step.name)}
     told = f"scenario {template.name!r}"

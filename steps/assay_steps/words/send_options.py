@@ -39,7 +39,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         reused: Whether the message object of the producer's previous send is sent again, with another body.
         received: The label of a received message whose message object the step sends, with another body. The message
             was received on the same connection, and is not settled.
-        size: Length of the body in bytes; 0 for an empty one.
+        size: Length of the body in bytes; 0 for an empty body, None for the usual one.
         ending: Text behind the usual body; None for none.
         binary: Whether the body is bytes, with every octet in it, instead of a text.
         bare: Whether the message has no properties at all, not even the kit's own.

@@ -1,6 +1,7 @@
 """Steps about batch listeners (BATCH:24-40): listeners, their actions, and claims about the delivered batches.
 
-Before it records a claim about batches, a step waits until the actor has received every sent message.
+A step with a claim about the size or the time of batches first waits until the actor has received every message that
+was sent to the actor's destination.
 """
 
 from __future__ import annotations
@@ -270,7 +271,7 @@ def _failed_batch(world: World, name: str) -> int:
 
 
 def _keys_of(world: World, *batches: int) -> tuple[str, ...]:
-    """Return the keys of the messages in those batches of the receiver that have these numbers, without duplicates."""
+    """Return the keys of the messages in the receiver's batches with these numbers, each key once."""
     keys = (one.key for one in world.sightings.all if one.actor == RECEIVER and one.batch in batches)
     return tuple(dict.fromkeys(keys))
 

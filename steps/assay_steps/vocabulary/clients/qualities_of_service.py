@@ -34,8 +34,8 @@ second send of the message.
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
     """Make the role of a subscriber from its terms.
 
-    The subscriber's name is also its client id, and the name of its subscription, unless the terms name a shared
-    subscription.
+    The subscriber's name is also its client id.  A lasting subscription has this name, too, unless the terms name a
+    shared subscription.
     """
     lasting = terms.durable or terms.ttl_ms > 0
     origin = world.subscription(

@@ -5,7 +5,8 @@ Steps with these expectations browse the queue until the expectation is met, or 
 - a message or a number of messages is on the queue
 - messages have left it ("no longer holds", "has become empty")
 
-A step that expects a queue to be empty, or not to hold a message, browses the queue once.
+A step that expects a queue to be empty, not to hold a message, or to hold at most a number of messages, browses the
+queue once.
 """
 
 from __future__ import annotations

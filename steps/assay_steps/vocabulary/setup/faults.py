@@ -1,4 +1,4 @@
-"""Steps about faults of the broker and its connections: normal restart, kill, and lost connections."""
+"""Steps about faults: restarts, kills and power losses of the broker, failed writes, and lost connections."""
 
 from __future__ import annotations
 

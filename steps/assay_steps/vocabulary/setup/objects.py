@@ -1,6 +1,7 @@
 """Steps that define, alter and delete objects of the queue manager, and claims about commands and objects.
 
-If the broker refuses the command of a Given-step, the scenario is inconclusive; When-steps store the answer.
+If the broker refuses the command of a Given-step, the scenario is inconclusive.  Most When-steps store the answer, so
+that a later step can make a claim about it; a refusal of any other command makes the scenario inconclusive.
 """
 
 from __future__ import annotations
