@@ -1,7 +1,7 @@
 """The kill matrix: which scenario catches which named defect.
 
-First all scenarios of the chosen rules run without a defect.  A scenario that runs and does not pass there is an
-*alarm*.  Then the scenarios of each defect's rules run with the defect:
+All scenarios of the chosen rules run without a defect.  A scenario that runs and does not pass there is an *alarm*.
+The scenarios of each defect's rules also run with the defect:
 
 - A scenario that fails has *caught* the defect.
 - A defect is in *error* if no scenario fails, and some scenario ends in an error with the defect, but not without it.

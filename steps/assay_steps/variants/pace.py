@@ -1,7 +1,8 @@
 """Tolerated variants that answer or deliver late.
 
 Their filters are between the SDK's engine and driver, so every backend that supports defects supports them.  The
-filters also delay what the rules about the client measure, so the run treats both client and broker as foreign.
+filters also delay events for which rules about the client set a time, so the run treats both client and broker as
+foreign.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from assay_steps.defects.wires import FilteredWire, WireFilter
 def is_batch_window(credit: int) -> bool:
     """Return whether a grant of credit comes from a batch listener.
 
-    A receive call grants a credit of 1, and a message listener grants `LISTENER_WINDOW`.
+    A receive call grants a credit of 1, and a message listener grants `LISTENER_WINDOW`.  A batch listener for 50
+    messages grants the same credit as a message listener, so the function does not recognize it.
     """
     return credit not in {1, LISTENER_WINDOW}
 
