@@ -71,7 +71,7 @@ def filters(
 
     Args:
         command: Rewrites commands.
-        effects: Rewrites the effects of one command.
+        effects: Rewrites the effects of one turn.
         answer: Rewrites answers to commands, after `effects`.
         delivery: Rewrites deliveries, after `effects`.
         read: Rewrites the records from which the queue manager starts.

@@ -52,7 +52,7 @@ def _cell(
 
 
 def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitBranch | BackOutBranch]) -> Seams:
-    """Make filters that end a branch by another command after the store has refused the client's commit or rollback.
+    """Make filters that end a branch by a second command after the store has refused the client's commit or rollback.
 
     Args:
         asked: The kind of the client's command, whose record the store refuses.

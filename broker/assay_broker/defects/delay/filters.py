@@ -69,7 +69,11 @@ def sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int
 
 
 def understood(rewrite: Callable[[Mqro, Message], Mqro]) -> Seams:
-    """Make filters that change the report options of delayed messages."""
+    """Make filters that change the report options of delayed messages.
+
+    Args:
+        rewrite: Returns the new options, from the options that the sender asked for and the message.
+    """
 
     def options_of(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
         if not is_delayed(put, now_ms):
@@ -124,7 +128,7 @@ def first_link(put: Put, firsts: dict[int, int]) -> bool:
 
 
 def arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
-    """Make filters that rewrite a delayed message that comes from another queue manager and whose target is a queue."""
+    """Make filters that rewrite delayed messages for queues, as they arrive from another queue manager."""
 
     def other(command: Command, _now_ms: int, view: View) -> Commands | None:
         parcel = command.parcel if isinstance(command, FromMember) else None

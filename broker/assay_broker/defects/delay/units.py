@@ -61,7 +61,7 @@ def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 
 def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
-    """Make filters that deliver what a unit of work has sent to queues, although the unit was backed out.
+    """Make filters that deliver the messages that a unit of work sent to queues, although the unit was backed out.
 
     Args:
         wanted: Returns whether a message that the unit has sent is delivered.

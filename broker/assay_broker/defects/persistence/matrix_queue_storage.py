@@ -50,7 +50,7 @@ class _Unflushed:
 
 
 class _Swapped(_Unflushed):
-    """A store that writes each batch of records after the batch that follows it.
+    """A store that keeps the last batch of records of each flush until the next flush, and writes it there at the end.
 
     Args:
         store: The store that holds the records.

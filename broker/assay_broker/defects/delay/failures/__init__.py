@@ -1,1 +1,1 @@
-"""Defects in what the broker does when a delayed delivery fails, and in its reports."""
+"""Defects in the broker's reaction when a delayed delivery fails, and in its reports."""

@@ -1,4 +1,4 @@
-"""Defects in what the broker does when a delayed delivery fails (DD-70, DD-71)."""
+"""Defects in the broker's reaction when a delayed delivery fails (DD-70, DD-71)."""
 
 from __future__ import annotations
 

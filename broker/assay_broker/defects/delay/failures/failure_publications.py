@@ -1,4 +1,4 @@
-"""Defects in what the broker does when a delayed publication fails (DD-76, DD-77, DD-83)."""
+"""Defects in the broker's reaction when a delayed publication fails (DD-76, DD-77, DD-83)."""
 
 from __future__ import annotations
 

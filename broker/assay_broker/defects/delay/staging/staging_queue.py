@@ -56,7 +56,7 @@ def _counting(answer: Answer, queue: str, further: int) -> Answer:
 def _looked_at(asked: Command) -> str | None:
     """Return the name of the queue that an administrator browses, or of the objects that an administrator displays.
 
-    None for any other command.
+    The result is None for any other command.
     """
     match change_of(asked):
         case NativeBrowse(queue=name) | DisplayObjects(name=name):
