@@ -57,8 +57,7 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
 def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """Make an array (``losses``) for each scenario, with the begin and end of each call that dropped a connection.
 
-    The array is for the whole scenario: such a call names only the connection, and the connection's consumers may have
-    other names.
+    The array is for the whole scenario, because such a call names only the connection and not its consumers.
 
     Args:
         left: The table ``leaves``.
@@ -71,7 +70,9 @@ def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Make the table ``settles``: one row for each accepted message, with the time of the acceptance or of its commit.
+    """Make the table ``settles``: the messages that a client accepted, with the time of the acceptance or its commit.
+
+    An acceptance in a unit of work has a row only if the unit was committed.
 
     Args:
         told: All events.

@@ -1,4 +1,4 @@
-"""The errors of the pipeline; the text of each error is one sentence with the problem and the remedy.
+"""The errors of the pipeline; the text of each is one sentence with the problem and, if there is one, the remedy.
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
@@ -37,7 +37,7 @@ class PackageMissingError(PipelineError):
     """A package that Spark needs is not installed.
 
     Args:
-        use: What needs the package, as the begin of the error's text, such as ``A Spark Connect server needs``.
+        use: The first words of the error's text, with the use of the package: ``A Spark Connect server needs``.
         package: The name of the package.
         extra: The extra of this distribution that includes the package.
     """
@@ -149,7 +149,7 @@ class SparkFailedError(PipelineError):
     """Spark failed.
 
     Args:
-        why: Why Spark failed; for an error of Spark's own, from `reason`.
+        why: The cause of the failure. `reason` makes it from the text of one of Spark's own errors.
     """
 
     def __init__(self, why: str) -> None:

@@ -127,7 +127,7 @@ class Manifest(Struct, frozen=True):
         schema: The version of this format.
         master: Spark's master URL, without parameters.
         spark: Spark's version.
-        limits: The values of the limits, by name.
+        limits: The values of the limits that the judged rules use, by name.
         journals: Every journal, with its size.
         lines: The numbers of parsed, quarantined and missing lines.
         verdicts: The files of verdicts, by folder and run.

@@ -29,7 +29,8 @@ _WINDOWS = 120
 _NEAR_S = 5
 """A message is near a fault if it was due before the fault's end or within this number of seconds after the end.
 
-The fault must also have begun before the message came.
+The fault must also have begun before the message came.  Marked receptions in this time after a fault count as its
+redeliveries (`FaultSpan.redelivered`).
 """
 _DELAYS_MS = (0, 500, 1_000, 2_000)
 """The shortest delay of each group of delays, in milliseconds."""
@@ -52,7 +53,7 @@ class _Ticks(Struct, frozen=True):
         return max((*self.sent, *self.received))
 
     def received_after(self, tick: int) -> int | None:
-        """Return the tick of the first reception after another tick; None without a later reception."""
+        """Return the first tick after the given one in which a message was received; None if there is none."""
         later = range(tick + 1, self.last + 1)
         return next((one for one in later if one in self.received), None)
 

@@ -43,10 +43,10 @@ def since_send(at: Column) -> Column:
 
 
 def due() -> Column:
-    """Return the time by which a consumer can receive a message, in nanoseconds since its send call.
+    """Return the time from which on a consumer can receive a message, in nanoseconds since the start of its send call.
 
-    It is the later of the message's confirmation (the send's answer or its commit) and the end of its delay.  The delay
-    counts from the answer of the send call.
+    It is the later one of the message's confirmation (the send's answer, or the commit of its unit of work) and the end
+    of its delay, which counts here from the answer of the send call.
     """
     return F.greatest(since_send(F.col("confirmed_at")), since_send(F.col("answered_at")) + F.col("delay_ns"))
 

@@ -7,8 +7,8 @@
 | excused | suspected | absent | it is forgotten |
 | known | an alarm | present or absent | it stays an alarm, and is not reported again |
 
-A scenario is over when it has ended and an examination would find nothing new.  Its lines are then removed.  Lines that
-come even later are ignored, because without the removed lines they could seem to show breaches.
+A scenario is over when it has ended and another examination would find nothing new.  Its lines are then removed.
+Further lines of the scenario are ignored, because without the removed lines they could seem to show breaches.
 """
 
 from __future__ import annotations

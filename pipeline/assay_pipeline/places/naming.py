@@ -32,7 +32,7 @@ def place_of(name: Path | str) -> Place:
         name: A path, or a URI with percent encoding. A URI of the scheme ``file`` becomes a path.
 
     Raises:
-        PlaceError: The URI has an unknown scheme or names no folder, or a part of it may be a secret.
+        PlaceError: The URI has an unknown scheme, is not valid, names no folder, or may contain a secret.
     """
     if isinstance(name, Path):
         return name

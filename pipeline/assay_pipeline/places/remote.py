@@ -58,7 +58,7 @@ class RemotePlace(Struct, frozen=True):
         return self._kind() != "NotFound"
 
     def is_dir(self) -> bool:
-        """Return whether a folder is here; in an object store, whether an object's name begins with its path."""
+        """Return whether a folder is here; in an object store, whether the name of an object begins with this path."""
         return self._kind() == "Directory"
 
     def is_file(self) -> bool:

@@ -2,9 +2,9 @@
 
 *Examined*: every reception of a message in a batch (`assay_pipeline.tables.batched`) by a consumer whose session the
 journal names, if the message never expires and its id was sent once.  The batch's callback did not fail.  The *end* is
-the session's first call after the reception that acknowledges messages or ends the unit of work; this call was not
-refused.  The message did not come again on the link before the end.  A message that was received during such a call is
-left out, because it could belong to this call or to the next one.
+the session's first call after the reception that acknowledges messages or ends the unit of work, and the broker
+accepted it.  The message did not come again on the link before the end.  A message that was received during such a call
+is left out, because it could belong to this call or to the next one.
 
 - BT-11: sessions with client acknowledgement; the end is an ``acknowledge`` call of the session, for any message.
   No event after which a broker may deliver a message again (table ``returns``) is between the reception and the call's
@@ -38,7 +38,7 @@ left out, because it could belong to this call or to the next one.
 *Not examinable*: a fault, or the loss of any client's connection, between the reception and the end; a subscription
 that is no holder (`assay_pipeline.tables.holders`), except for BT-11; single messages.
 
-*Figure*: how often the message came again after the end.
+*Figure*: how often the message came again after the end; for BT-11, always 0.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _ended(history: History, ack: str, margin_ns: int) -> DataFrame:
     Args:
         history: The tables.
         ack: The acknowledgement mode of the sessions: client, transacted or xa.
-        margin_ns: The time after the end in which no connection may be lost, in nanoseconds.
+        margin_ns: The time after the end in which no fault and no loss of a connection may occur, in nanoseconds.
     """
     received = history.batched.where((F.col("ack") == ack) & F.col("session").isNotNull()).withColumn(
         "number", F.col("at.seq")
@@ -237,7 +237,7 @@ def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
 
 
 def _last(leaves: str) -> Column:
-    """Return the moment of the last call that ended a row's consumer.
+    """Return the moment of the answer to the last call that ended a row's consumer.
 
     Args:
         leaves: The column with an array: the calls with which the consumer's actor left. Calls that end only a consumer
@@ -328,7 +328,7 @@ def _silences(story: Story, holders: Holders, ending: Ending) -> Iterator[tuple[
 
 
 def _as_call(seen: Seen) -> Call:
-    """Return a call at the moment of a reception, so that times count from it."""
+    """Return a send call at the moment of a reception, so that times since the "send" count from the reception."""
     common = {name: getattr(seen, name) for name in Event.__struct_fields__}
     return Call(**common, id="", actor=seen.actor, op="send")
 

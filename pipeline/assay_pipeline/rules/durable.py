@@ -14,15 +14,16 @@ send and its confirmation, and *active* if a consumer watched it through the sen
   were sent after a kill or restart, if the subscription existed before this fault and no client had opened it between
   fault and send
 
-*Kept*: a consumer of the subscription received the message; for PD-23, after the end of the kill or restart.  For an
-inactive subscription, a client must also have opened it after the message was confirmed.  Otherwise a consumer may have
-been attached through the send although it did not watch.
+*Kept*: a consumer of the subscription received the message; for PD-23, after the end of the kill or restart.  For
+PD-13, PD-25 and PD-29, and for the non-persistent messages of PD-30, a client must also have opened the subscription
+after the message was confirmed.  Otherwise a consumer may have been attached through the send although it did not
+watch.
 
 *Broken*, if the message is persistent: no consumer of the subscription ever received it, although one consumer had a
 quiet tail (`QUIET_MS`).  The tail counts from the time when the message was due and all kills and restarts that
-followed the send were over.  It must last for `LATE_MS` if the message is delayed, or if a connection was lost after
-the send.  *Broken*, for PD-29 and PD-30, if the message is non-persistent: a consumer received it altered, or it came
-twice although the history shows nothing after which a broker may deliver again.
+followed the send were over.  It must last for `LATE_MS` if the message is delayed, or if a connection may have been
+lost after the send (column ``shaken``).  *Broken*, for PD-29 and PD-30, if the message is non-persistent: a consumer
+received it altered, or it came twice although the history shows nothing after which a broker may deliver again.
 
 *Not examinable*:
 
@@ -61,7 +62,10 @@ def _persistent() -> Column:
 
 
 def _lost(limits: Limits) -> Column:
-    """Return whether a consumer of the copy's subscription waited for the message and did not receive it."""
+    """Return whether a copy is lost: an unshared subscription's consumer waited for it, and none ever received it.
+
+    A copy does not count as lost if it may have been withheld (column ``withheld``).
+    """
     waited = F.col("quiet_ns") >= patience(limits, F.col("delayed") | F.col("shaken"))
     return (F.col("seen") == 0) & waited & ~F.col("withheld") & ~F.col("shared")
 

@@ -20,8 +20,8 @@ the send and its confirmation.  The rules differ in the messages:
   tail after the message was due, and no fault overlaps the watch
 - PD-22, PD-32: the message came twice as above, or a consumer received it altered
 
-The quiet tail must last for `LATE_MS` if the message is delayed; for PD-18, also if a connection was lost after the
-send.
+The quiet tail must last for `LATE_MS` if the message is delayed; for PD-18, also if a connection may have been lost
+after the send (column ``shaken``).
 
 *Kept*:
 
@@ -69,7 +69,9 @@ def _on_queue(*, persistent: bool) -> Column:
 
 
 def _vanished(waited: str, limits: Limits, slow: Column) -> Column:
-    """Return whether the queue's only consumer waited for the message and did not receive it.
+    """Return whether a message was never seen, although the queue's only consumer waited for it.
+
+    The condition is false if the message may have been withheld (column ``withheld``).
 
     Args:
         waited: The column with the length of the consumer's quiet tail.

@@ -5,7 +5,7 @@ A copy of a message is *final* from one of these moments on:
 - a client accepted the message, outside of a unit of work or in one that was committed later (the moment of the commit)
 - a consumer that receives at most once received the message; the broker dropped its copy before
 
-A queue has one copy of a message.  On a topic, the copy belongs to the consumer; the consumer has used only one
+A queue has one copy of a message.  On a topic, the copy belongs to the consumer; the consumer has used at most one
 subscription name and one client id.
 
 *Examined*: every final copy of a message that was received from the destination to which it was sent.  Its send was
@@ -23,7 +23,7 @@ message in that watch:
 
 - between the final moment and the watch, an event permitted the delivery of messages again (table ``returns``): a
   broker that ignores acknowledgements keeps a message for the link that received it until this link ends
-- the subscription outlives its consumer: it is durable or shared
+- on a topic, the subscription outlives its consumer: it is durable or shared
 - the message is persistent (messages from MQ Light clients do not count as persistent), or no kill or restart began
   between the final moment and the watch
 

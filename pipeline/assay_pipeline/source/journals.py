@@ -95,6 +95,7 @@ class JournalSourceReader(DataSourceReader):
 
         Raises:
             NoJournalError: A folder is missing or holds no journal.
+            PlaceError: A URI names no place that can be used.
         """
         return [InputPartition(file) for file in find_journals(map(place_of, self._folders))]
 

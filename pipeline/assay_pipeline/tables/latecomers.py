@@ -9,7 +9,8 @@ it holds.
 
 The table counts three kinds of later consumers:
 
-- ``live``: non-durable and unshared, and no kill or restart began between the send and the consumer's watch
+- ``live``: non-durable and unshared; no kill or restart began between the send and the creation of the consumer (for a
+  quiet tail, the begin of the watch)
 - ``after``: non-durable and unshared, and a kill or restart began after the confirmation and was over before the
   consumer was created
 - ``any``: all later consumers

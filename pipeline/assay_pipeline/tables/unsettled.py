@@ -1,6 +1,6 @@
 """The table of messages that a consumer received, and had not settled when its connection was lost.
 
-*Messages*: accepted sends of messages that never expire and whose ids were sent once.
+*Messages*: confirmed sends of messages that never expire and whose ids were sent once.
 
 *Rows*: one for each message and each queue or durable subscription (`assay_pipeline.tables.holders`) of which a
 consumer received the message from the destination to which it was sent.  The first of these receptions counts.  On the

@@ -4,7 +4,7 @@
 
 - QS-04: every pair of a message of an MQ Light client that sends at least once, and a durable subscription, without a
   kill or restart after the send.  No consumer of the subscription watched it between the begin of the send and its
-  answer, or a connection was lost after the send.
+  answer, or a connection may have been lost after the send (column ``shaken``).
 - QS-05: every message of such a client whose send was disturbed and answered later: during the send, a kill, restart or
   cut began, or the client dropped its connection
 - QS-32: every pair of a persistent message of another client and a durable subscription of an MQ Light client, with a
@@ -14,13 +14,13 @@
 
 - QS-04: a consumer of the subscription received the message.  If no consumer watched at the send, a client also opened
   the subscription after the answer; otherwise the reception was after the begin of a cut.
-- QS-05: any consumer received the message
+- QS-05: any consumer received the message, or a browse listed it
 - QS-32: a consumer of the subscription received the message after the end of the kill or restart
 
 *Broken*: no consumer ever received the message, although a consumer of the subscription had a quiet tail after the
 message was due and all kills and restarts were over.  The tail must last for `LATE_MS` if the message is delayed or a
-connection was lost, and otherwise for `QUIET_MS`.  No kill, restart or cut overlaps the watch.  For QS-05, all kills
-and restarts were over before the answer.
+connection may have been lost, and otherwise for `QUIET_MS`.  No kill, restart or cut overlaps the watch.  For QS-05,
+all kills and restarts were over before the answer.
 
 *Not examinable*:
 
@@ -32,7 +32,8 @@ and restarts were over before the answer.
 - whether an answer came before the message was on the disk
 - a send that never returned
 
-*Figure*: how often consumers received the message.
+*Figure*: how often consumers of the subscription received the message; for QS-05, how often any consumer received it or
+a browse listed it.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def _batched(history: History, _limits: Limits) -> DataFrame:
 
 
 def _undisturbed(story: Story, gave: list[Event]) -> Iterator[tuple[Send, str, Seen]]:
-    """Yield each message that a holder's consumers received once, with the holder and the reception.
+    """Yield each message that a holder's consumers received once and unmarked, with the holder and the reception.
 
     Left out are messages with a delay, a time to live or a unit of work, messages that were not accepted or were sent
     more than once, messages of MQ Light clients, and messages whose persistence or priority the destination chose.
