@@ -91,11 +91,11 @@ def destination(name: str, *, topic: bool) -> Place:
 
 
 def milliseconds(option: str, given: str | None) -> int | None:
-    """Parse a duration: ``5s``, ``200ms``, or milliseconds.
+    """Convert an option's duration, such as ``5s`` or ``200ms``, to milliseconds; a number alone is milliseconds.
 
     Args:
         option: The option, for the error.
-        given: The option's value; None without the option.
+        given: The option's value; None without the option. The result is then None, too.
 
     Raises:
         UsageProblem: The value is not a duration.
@@ -125,7 +125,8 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         mode: The session's acknowledgement mode.
 
     Raises:
-        UsageProblem: No driver serves the URL, `authority` is given without TLS, or a selector is invalid.
+        UsageProblem: The URL is invalid, no driver serves it, `authority` is given without TLS, or a selector is
+            invalid.
         CannotRunError: The broker cannot be reached, refuses the login, lacks an operation, or loses the connection.
         RefusedMessageError: The broker refuses an operation for another reason.
     """

@@ -105,8 +105,9 @@ def ending(verdicts: Verdicts, surprises: Sequence[Surprise]) -> Exit:
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
     """Return one line about a run.
 
-    The line has the numbers of verdicts on rules and on foreign scenarios, the number of scenarios, the duration of the
-    run, the time for which the steps waited, and the faces that ran scenarios.
+    The line has the numbers of verdicts on rules, foreign scenarios and probes, the numbers of scenarios and of rules
+    that were tested in part, the duration of the run, the time for which the steps waited, the faces that ran
+    scenarios, and the defect that was switched on.
     """
     scenarios = verdicts.scenarios
     waited = sum(scenario.waited_seconds for scenario in scenarios)

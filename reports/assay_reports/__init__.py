@@ -1,4 +1,4 @@
-"""Makes reports for people and machines; their only input is the output folder of each run."""
+"""Makes reports for people and machines, from the output folders of runs and from judgements of histories."""
 
 from assay_reports.errors import OutputError, ReportError, SourceError
 from assay_reports.histories.measures import measures_page

@@ -40,7 +40,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 def render_site(runs: Sequence[RunEvidence], out: Path, absent: Iterable[Absence] = ()) -> Path:
-    """Write the report of one or several runs; with several backends, also the matrix of brokers and clients.
+    """Write the report of one or several runs; for several pairs or absent backends, also the matrix of the pairs.
 
     Args:
         runs: The runs, one for each pair of client and broker, in the order of the matrix's columns.

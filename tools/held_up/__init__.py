@@ -33,7 +33,7 @@ from assay_evidence.verdicts import Verdict, load_verdicts
 HELD_S = 5.0
 """The duration of a stop in seconds."""
 LONGEST_S = 300.0
-"""The longest time, in seconds, for the stops of a case's harness, and after that for the end of the harness."""
+"""The longest time for the scenarios of a case, in seconds; then the harness must end within the same time."""
 LOOK_S = 0.01
 
 

@@ -57,7 +57,7 @@ class Mutant(Struct, frozen=True, eq=False):
         key: The mutant's name.
         first: The first line of the changed statement.
         last: The last line of the changed statement, or of its head if the statement is compound.
-        body: The first and last line of the changed function.
+        body: The first and last line of the changed function; if functions are nested, of the outermost one.
         node: The replaced node.
         changed: The new node.
     """
@@ -165,7 +165,7 @@ def _replaced(statement: cst.CSTNode, node: cst.CSTNode, changed: cst.CSTNode) -
 
 
 def _alike(one: CodeType, other: CodeType) -> bool:
-    """Check whether two code objects differ only in line numbers."""
+    """Return whether two code objects are equal, apart from line numbers."""
     if one.co_code != other.co_code or one.co_names != other.co_names or one.co_varnames != other.co_varnames:
         return False
     if len(one.co_consts) != len(other.co_consts) or one.co_exceptiontable != other.co_exceptiontable:
@@ -188,7 +188,8 @@ class _Visitor(cst.CSTVisitor):
         self._functions: list[cst.FunctionDef] = []
         """The functions that contain the present node, from the outermost."""
         self.found: list[tuple[str, cst.CSTNode, str, cst.CSTNode, cst.CSTNode, cst.CSTNode]] = []
-        """The changes found: function, its node, operator, statement, replaced node, new node."""
+        """The changes found: the function's name, the node of the outermost function, the operator, the statement, the
+        replaced node, and the new node."""
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.Annotation | cst.Decorator | cst.Param | cst.Assert):
@@ -227,7 +228,7 @@ class _Visitor(cst.CSTVisitor):
             self._statements.pop()
 
     def _is_first_value(self, operator: str, node: cst.CSTNode) -> bool:
-        """Check whether a dropped statement is an assignment in `__init__`.
+        """Return whether a dropped statement is an assignment in `__init__`.
 
         Without the assignment, each later use of the attribute would raise an exception.
         """

@@ -86,7 +86,7 @@ class Unit(Struct):
     """A local unit of work, or a branch of a global unit of work.
 
     Args:
-        end: The call that ended the unit of work; None if no call ended it.
+        end: The call that committed or rolled back the local unit of work; None without such a call, and for a branch.
         prepared: The call that prepared the branch, if the prepare was confirmed; otherwise None.
         decisions: The calls with which the transaction manager committed or rolled back the branch.
         fate: The fate of the commit. The commit of a branch counts as confirmed from the call on, even without an
@@ -149,8 +149,8 @@ class Accounts:
     def watched(self, sending: Sending) -> float:
         """Return for how much of a message's delay a receiver waited, as a share from 0 to 1.
 
-        The delay counts from the send's answer. The share is 0 if the send has no answer, or if the delay was over
-        before the answer.
+        Only the part of the delay after the send's answer counts. The share is 0 if the send has no answer, or if the
+        delay was over before the answer.
         """
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:

@@ -92,7 +92,7 @@ class Drain(Struct, frozen=True):
     """The command to receive the messages that are left.
 
     Args:
-        queues: The queues to drain, by family.
+        queues: The queues to drain, each with its family.
         subscriptions: The subscriptions to drain.
         calm_ns: The monotonic time, in nanoseconds, after which no more message becomes due.
     """

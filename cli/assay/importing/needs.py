@@ -51,8 +51,8 @@ class Needs(Struct, frozen=True):
 STEADY_NS = 100_000_000
 """The largest uncertainty of the clocks with which a silence counts, in nanoseconds.
 
-A consumer's silence of 1 s counts (`assay_pipeline.quiet.QUIET_MS`), and the uncertainty does not shorten it.  With
-this uncertainty of each clock, the silence lasted for at least 0.8 s.
+`assay judge` counts a consumer's silence of 1 s (`assay_pipeline.quiet.QUIET_MS`) without a deduction for the
+uncertainty.  If both of its ends are uncertain by 100 ms, the real silence lasted for at least 0.8 s.
 """
 _WHOLE = (Requirement.ANSWERED, Requirement.OPEN, Requirement.CONSUMERS, Requirement.INCIDENTS, Requirement.CLOCKS)
 _SILENCE = (*_WHOLE, Requirement.ACKNOWLEDGED, Requirement.MATCHED)

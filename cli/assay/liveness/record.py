@@ -30,11 +30,11 @@ class Event(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """The phase of a scenario that is judged.
+    """The times of a phase, in milliseconds since the beginning of the connection.
 
     Args:
-        begin_ms: Its beginning, in milliseconds since the beginning of the connection.
-        end_ms: Its end.
+        begin_ms: The beginning of the phase.
+        end_ms: The end of the phase.
     """
 
     begin_ms: float
@@ -47,7 +47,7 @@ class Record(Struct, frozen=True):
     Args:
         scenario: The scenario's id.
         events: The events, in the order of their times.
-        phase: The phase that is judged.
+        phase: The times of the phase that is judged.
         late_ms: The longest time that the kit itself was late during the connection, in milliseconds.
     """
 

@@ -205,7 +205,7 @@ class ClientProcess(ABC):
         return replace(report, unreachable_ns=self.clock.monotonic_ns() - since_ns, refusal=self._refusal)
 
     def at(self, offset_ms: float) -> int:
-        """Return the time of the monotonic clock at an offset from the soak's start."""
+        """Return the monotonic time in nanoseconds that is ``offset_ms`` milliseconds after the soak's start."""
         return self.start_ns + round(offset_ms * NS_PER_MS)
 
     def workload(self, name: str) -> Workload:

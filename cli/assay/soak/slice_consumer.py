@@ -58,7 +58,7 @@ class Process(Protocol):
     clock: Clock
 
     def at(self, offset_ms: float) -> int:
-        """Return the time of the monotonic clock at an offset from the soak's start."""
+        """Return the monotonic time in nanoseconds that is ``offset_ms`` milliseconds after the soak's start."""
         ...
 
     def connection(

@@ -91,7 +91,7 @@ class Workload(Struct, frozen=True, kw_only=True):
         reading: How the consumers receive messages.
         readers: The settings of the consumers: each next process, slice or consumer of a process has the next settings.
         at_once: The number of consumers that each process has in each slice.
-        durable: Whether each consumer has a durable subscription of its own.
+        durable: Whether the subscriptions are durable. Each consumer has a subscription of its own, unless `shared`.
         shared: Whether all consumers of a slice share one subscription.
         subscription_ttl_ms: The time to live of a subscription, in milliseconds; None for the default.
         drops: Whether a consumer that leaves drops its connection instead of closing it.

@@ -32,7 +32,10 @@ FILE = "liveness.json"
 """The file of the verdicts, in the folder of the evidence."""
 DEFAULT = "reference-server+stomp"
 _CONVENTIONS: Mapping[str, Conventions] = {"rabbitmq+stomp": RABBITMQ}
-"""By backend, what a client must know before the CONNECTED frame names the broker: RabbitMQ's virtual host."""
+"""The conventions that a client needs before it gets the CONNECTED frame, by backend: RabbitMQ has a virtual host.
+
+Other brokers are recognized by their CONNECTED frame.
+"""
 _SHORTEST_MS = 100
 _DEFAULT_MS = 1_000
 _STYLES = {
