@@ -199,7 +199,7 @@ def _unknown_lines(frame: DataFrame, reason: str) -> DataFrame:
 
 
 def _missing_writers(events: DataFrame, silent: DataFrame) -> DataFrame:
-    """Find the writers without a parsed line; those with one of the `silent` files have a finding already."""
+    """Find the writers without a parsed line, except those with a file in `silent`, which has its own finding."""
     named = events.where(F.col(KIND) == "end").select(*RUN, F.explode("writers").alias("writer")).distinct()
     present = events.select(*WRITER).distinct()
     without = named.join(present, list(WRITER), "left_anti").join(silent, ["folder", "writer"], "left_anti")

@@ -37,7 +37,7 @@ class PackageMissingError(PipelineError):
     """A package that Spark needs is not installed.
 
     Args:
-        use: The first words of the error's text, with the use of the package: ``A Spark Connect server needs``.
+        use: The first words of the error's text, which name the user of the package: ``A Spark Connect server needs``.
         package: The name of the package.
         extra: The extra of this distribution that includes the package.
     """

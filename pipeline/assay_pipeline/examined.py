@@ -111,7 +111,7 @@ def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = Fals
         broken: The copies that break the rule.
         kept: The copies that keep the rule; `broken` counts first if a copy is in both. All other copies cannot be
             examined.
-        light: Whether to examine only the messages of MQ Light clients; otherwise only all other messages.
+        light: True to examine only the messages of MQ Light clients; False to examine only those of other clients.
     """
     name = F.when(F.col("kind") == "queue", F.col("key")).otherwise(F.concat_ws(">", "key", "holder"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)

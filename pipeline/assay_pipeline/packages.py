@@ -11,7 +11,7 @@ def need(use: str, extra: str, *packages: str) -> None:
     """Check that packages are installed.
 
     Args:
-        use: The first words of the error's text, with the use of the packages: ``A Spark Connect server needs``.
+        use: The first words of the error's text, which name the user of the packages: ``A Spark Connect server needs``.
         extra: The extra of this distribution that includes the packages.
         packages: The names under which the packages are imported.
 

@@ -8,6 +8,6 @@ judges does the rest through pyarrow's file systems: it lists the journals, and 
 
 - ``naming``: makes a place from a path or URI of the user;
 - ``remote``: `RemotePlace`;
-- ``results``: the folder of the results, which is complete or absent;
+- ``results``: the folder of the results, which is complete or recognizable as incomplete;
 - ``copies``: local copies of remote files, for code that reads local files only.
 """

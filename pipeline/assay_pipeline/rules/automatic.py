@@ -4,8 +4,8 @@
 `assay_pipeline.tables.batched`:
 
 - BT-08 and BT-10: every batch whose callback ended
-- BT-09: every message of a batch whose callback raised an error, if the consumer received the message again on the same
-  link
+- BT-09: every message of a batch whose callback raised an error, if the consumer then received the message again on the
+  same link
 - BT-16: every message of a batch whose callback returned, under three conditions:
 
   1. The client accepted the message.

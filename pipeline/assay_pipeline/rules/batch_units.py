@@ -28,15 +28,16 @@ is left out, because it could belong to this call or to the next one.
 - after a commit: a consumer of its queue or subscription received the message again
 - after a rollback: no consumer received the message again, although all these conditions hold:
 
-  - The message's consumer left later in an orderly way and was not created again.  The queue's only other consumer had
-    a quiet tail of `LATE_MS` in a watch that began after that, and no fault that ends connections overlaps the watch.
+  - The message's consumer left later in an orderly way and was not created again.  The only other consumer of the
+    destination had a quiet tail of `LATE_MS` in a watch that began after that, and no fault that ends connections
+    overlaps the watch.
   - The message was received only once, without a mark.
   - No kill or restart could lose the message, and it could not go elsewhere: no administrator gave a command that may
     keep it back or concerns messages that were backed out (`quiet.withheld`, `quiet.special`), and no client tried to
     delete the subscription.
 
 *Not examinable*: a fault, or the loss of any client's connection, between the reception and the end; a subscription
-that is no holder (`assay_pipeline.tables.holders`), except for BT-11; single messages.
+that is no holder (`assay_pipeline.tables.holders`), except for BT-11; messages received outside of batches.
 
 *Figure*: how often the message came again after the end; for BT-11, always 0.
 """
@@ -66,7 +67,7 @@ from assay_pipeline.rules.repeats import SETTLED_MS
 
 ROW = (*MESSAGE, "process", "link", "turn", "batch", "number")
 BACKED_OUT = ("BOTHRESH", "BOQNAME")
-"""Parts of administrators' commands that send a message elsewhere after its rollback."""
+"""Parts of administrators' commands after which a message may go elsewhere when it is backed out."""
 
 
 # Spark ---------------------------------------------------------------------------------------------------------------

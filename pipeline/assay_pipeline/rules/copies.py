@@ -8,13 +8,13 @@ until after it.  A shared subscription is identified by its name, any other by i
 the watch through the send lasted until the message was due and for a quiet tail after that (`QUIET_MS`), and no fault
 overlaps the watch.
 
-*Not examinable*:
+*Not examinable*: a missing copy, if
 
-- a watch that ended too early, or that a fault overlaps
-- a watch whose silence is no evidence: the consumer has a selector or a batch listener, or its listener had not
+- the watch ended too early, or a fault overlaps it
+- the silence in the watch is no evidence: the consumer has a selector or a batch listener, or its listener had not
   returned or had raised an error
-- a shared subscription without the message, because another of its consumers may hold it unseen
-- a message that an administrator may have kept back (`quiet.withheld`)
+- the subscription is shared, because another of its consumers may hold the message unseen
+- an administrator may have kept the message back (`quiet.withheld`)
 
 *Figure*: how often the subscription received the message.
 """

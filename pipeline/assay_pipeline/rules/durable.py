@@ -62,7 +62,7 @@ def _persistent() -> Column:
 
 
 def _lost(limits: Limits) -> Column:
-    """Return whether a copy is lost: an unshared subscription's consumer waited for it, and none ever received it.
+    """Return whether a copy is lost: a consumer of an unshared subscription waited for it, and no consumer received it.
 
     A copy does not count as lost if it may have been withheld (column ``withheld``).
     """

@@ -14,8 +14,8 @@ Every other consumer that came to the queue after the faults must also have had 
 *Not examinable*:
 
 - a message that was seen only before the fault, because it may be settled
-- a queue that was not drained, or to which a consumer came that may hold the message unseen
-- a message that an administrator may have kept back (`quiet.withheld`)
+- an unseen message, if its queue was not drained, or if a consumer came to the queue that may hold the message
+- an unseen message that an administrator may have kept back (`quiet.withheld`)
 
 *Figure*: how often the message was seen after the fault.
 """

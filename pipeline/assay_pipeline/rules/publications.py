@@ -5,8 +5,8 @@ never expire, and whose ids were sent once.
 
 DD-51
     *Examined*: every pair of such a message and a consumer that came to its topic after the message was confirmed, and
-    before the delay was over.  The consumer's subscription is neither durable nor shared, so it did not exist at the
-    send.
+    before the delay was over.  The consumer's subscription has no name.  So it is neither durable nor shared, and did
+    not exist at the send.
 
     *Broken*: the consumer received the message.  *Kept*: the consumer did not receive it, although the consumer's watch
     ended with a silence (`QUIET_MS`) after the message was due.
@@ -19,8 +19,9 @@ DD-51
     *Figure*: how often the consumer received the message.
 
 DD-80
-    Examines the subscriptions that were open at the send, as PD-11 does (`assay_pipeline.rules.copies`), but a missing
-    copy is broken only after a silence of `LATE_MS`: no document says how late a delayed publication may come.
+    As PD-11 (`assay_pipeline.rules.copies`), which examines the subscriptions that were open at the send.  But a
+    missing copy breaks the rule only after a silence of `LATE_MS`, because no document says how late a delayed
+    publication may come.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A copy of a message is *final* from one of these moments on:
 
 - a client accepted the message, outside of a unit of work or in one that was committed later (the moment of the commit)
-- a consumer that receives at most once received the message; the broker dropped its copy before
+- a consumer that receives at most once received the message, because the broker had dropped its copy before
 
 A queue has one copy of a message.  On a topic, the copy belongs to the consumer; the consumer has used at most one
 subscription name and one client id.

@@ -12,11 +12,11 @@ The columns, beside the message's and the holder's:
 
 - ``seen``: how often consumers of the holder received the message; for a queue, how often any consumer received it or a
   browse listed it
-- ``handed``: how many of these times a consumer of the holder received the message from the destination to which it was
-  sent
-- ``outlived``: how many of these times are after the end of a kill or restart (``fatal``) that followed the send.
-  Between begin and end, the broker may still run, or run again already.
-- ``weathered``: how many of these times are after the begin of a cut that followed the send
+- ``handed``: how often a consumer of the holder received the message from the destination to which it was sent
+- ``fatal``: how many kills and restarts followed the send
+- ``outlived``: how many of the sightings in ``seen`` are after the end of one of these faults.  Between the begin and
+  the end of a fault, the broker may still run, or run again already.
+- ``weathered``: how many of the sightings in ``seen`` are after the begin of a cut that followed the send
 - ``altered``: how many times the received message had another body than the sent message
 - ``twice``: the holder's consumers received the message twice without a mark, and nothing in the history permits that:
   neither an event after which a broker may deliver again, nor a second link of the same consumer
