@@ -40,14 +40,18 @@ COMMANDS = (
     "liveness",
     "clean",
 )
-"""The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""
+"""The subcommands.
+
+Each is a function, or a group of functions, in the module of `assay.commands` with the same name, or in the module that
+`_PLACES` names.
+"""
 _PLACES = {
     "cancel": "messages.cancel",
     "import": "importing",  # because "import" is a keyword of Python
     "receive": "messages.receive",
     "send": "messages.send",
 }
-"""The modules of the subcommands that have no module of their own name; the function has the name of the module."""
+"""The modules of subcommands whose module has another name or is in a package; the function has the module's name."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""

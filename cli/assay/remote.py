@@ -1,4 +1,4 @@
-"""A client for the REST interface of IBM MQ or of our queue manager."""
+"""A client for IBM MQ's REST interface, which the reference broker's server offers, too."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ class Calls:
                 self._returns[event.writer, event.call] = event
 
     def answer(self, call: Call) -> Return | None:
-        """Return a call's return; None if the call did not return."""
+        """Return the event with which a call returned; None if the call did not return."""
         return self._returns.get((call.writer, call.id))
 
     def call(self, answer: Return) -> Call | None:
-        """Return the call that a return answers; None if the journal does not have it."""
+        """Return the call to which a return belongs; None if the journal does not have it."""
         return self._calls.get((answer.writer, answer.call))

@@ -1,4 +1,7 @@
-"""The input of a report: one run on one pair, read only from the run's output folder."""
+"""The input of a report: one run on one pair, read from the run's output folder.
+
+A kill matrix may also be in the folder above, which several runs share.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The story of a scenario: for each step, the sends, answers and sightings of each actor with their times.
 
 The rule's page and `assay explain` show the same story.  It leaves out events that only prepare others, such as the
-creation of a session that was not refused; the journal's excerpt has every event.
+creation of a session that was not refused.  The excerpt of the journal (`assay_reports.excerpts`) shows these, too.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
 
 
 class Nearness:
-    """Sorts scenarios by their nearness to a mutant: the probability that they convict the mutant.
+    """Sorts scenarios by their nearness to a mutant: scenarios that probably convict the mutant are near.
 
     Args:
         lines: The lines that each scenario runs.

@@ -54,7 +54,7 @@ def branch_forced(node: cst.If) -> Iterator[cst.CSTNode]:
 
 
 def loop_never_entered(node: cst.For) -> Iterator[cst.CSTNode]:
-    """Yield the loop over no elements."""
+    """Yield the loop with an empty tuple in place of the elements."""
     if not m.matches(node.iter, m.Tuple(elements=[])):
         yield node.with_changes(iter=cst.Tuple([]))
 
@@ -85,7 +85,7 @@ OPERATORS: tuple[tuple[str, type[cst.CSTNode], Operator], ...] = (
 
 
 def changes(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
-    """Yield the changed nodes for a node, each after the name of the operator that made it."""
+    """Yield a pair for each change of a node that an operator makes: the operator's name, and the changed node."""
     for name, kind, operator in OPERATORS:
         if isinstance(node, kind):
             for changed in operator(node):

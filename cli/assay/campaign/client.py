@@ -1,4 +1,4 @@
-"""The process of one client of the campaign; takes part in each round, and writes its own journal."""
+"""The process of one client of the campaign, which takes part in each round and writes its own journal."""
 
 from __future__ import annotations
 

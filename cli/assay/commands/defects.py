@@ -96,7 +96,7 @@ def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
 
 
 def _list(rules: tuple[str, ...], profiles: tuple[str, ...], *, tolerated: bool) -> Exit:
-    """Print each defect, or with ``tolerated`` each tolerated variant, of the rules in one line."""
+    """Print one line for each defect of the rules or, with ``tolerated``, for each of their tolerated variants."""
     catalogue = load_catalogue()
     chosen = {one.id for name in profiles or (None,) for one in catalogue.select(profile=name, ids=rules)}
     console = Terminal(soft_wrap=True)

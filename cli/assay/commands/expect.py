@@ -24,7 +24,7 @@ VALID = timedelta(days=183)
 
 
 class Proposal(Struct, frozen=True):
-    """An entry that a person has to complete.
+    """A proposed entry of a file of known outcomes, which a person has to complete.
 
     Args:
         scenario: The failed scenario, from the first run in which it failed.

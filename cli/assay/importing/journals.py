@@ -141,7 +141,7 @@ class _Held(Struct):
 
 
 class _Attachment(Struct):
-    """A client's consumers on a destination: how often they opened, the present watch, and the unsettled messages."""
+    """A client's consumers on one destination: the number opened so far, the present watch, and unsettled messages."""
 
     opened: int = 0
     watch: str = ""

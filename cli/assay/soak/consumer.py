@@ -16,7 +16,10 @@ TURN_MS = 50
 
 
 class SoakConsumer(ClientProcess):
-    """A consumer process of a soak: it has one `SliceConsumer` for each workload of each slice."""
+    """A consumer process of a soak, which has one or more `SliceConsumer` objects for each workload of each slice.
+
+    `Workload.at_once` is their number.
+    """
 
     _consumers: list[SliceConsumer]
     _closed: tuple[int, ...] = ()

@@ -193,7 +193,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
 
 
 def _grounds(found: RuleVerdict) -> Iterator[str]:
-    """Yield the grounds of a rule's verdict, one sentence each; empty for a verdicts file of schema 1."""
+    """Yield the grounds of a rule's verdict, one sentence each; a verdicts file of schema 1 contains no grounds."""
     if not found.asked:
         return
     if found.verdict is Verdict.UNSUPPORTED:
