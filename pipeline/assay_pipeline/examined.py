@@ -54,7 +54,10 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Return this part plus the rows that only `other` examines; this part gives their subjects and figures."""
+        """Return a part that examines the rows of both parts, with the subject and figure of this part.
+
+        If both parts examine a row, this part's outcome counts.
+        """
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 

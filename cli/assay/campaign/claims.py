@@ -116,7 +116,7 @@ def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     """Claim that no delayed message is delivered before its delay is over.
 
     A claim covers a message that came early, or for which a receiver waited during enough of its delay.  If the round
-    has no such message, one claim covers another received message, and the judge finds it not demonstrated.
+    has no such message, one claim covers another received message, and the judge finds this claim not demonstrated.
     """
     if family is not Family.DELAYED:
         return

@@ -107,8 +107,8 @@ def play(order: ClientOrder, control: Connection) -> None:
 
     Args:
         order: The client's configuration.
-        control: The connection to the campaign. The campaign sends commands, and the client answers each but `END` with
-            `DONE`: `Play` when the load begins, the other commands after their execution.
+        control: The connection to the campaign. The campaign sends commands. The client answers each command but `END`
+            with `DONE`: it answers `Play` when the load begins, and any other command after its execution.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and ends its clients

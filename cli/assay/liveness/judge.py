@@ -71,7 +71,7 @@ def _states(side: Side, record: Record) -> _Found:
 
 
 def _interval(side: Side, record: Record) -> int | _Found:
-    """Return the interval that an end has promised, in milliseconds; without a known promise, return the verdict."""
+    """Return the interval that an end has promised, in milliseconds; or, without a known promise, the verdict."""
     try:
         interval = record.interval_ms(side)
     except (FormError, AbsentError):

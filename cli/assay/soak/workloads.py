@@ -89,7 +89,8 @@ class Workload(Struct, frozen=True, kw_only=True):
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers receive messages.
-        readers: The settings of the consumers: each next process, slice or consumer of a process has the next settings.
+        readers: The settings of the consumers, used in turn: the next process, slice or consumer of a process gets the
+            next settings.
         at_once: The number of consumers that each process has in each slice.
         durable: Whether the subscriptions are durable. Each consumer has a subscription of its own, unless `shared`.
         shared: Whether all consumers of a slice share one subscription.

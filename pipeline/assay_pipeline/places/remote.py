@@ -21,7 +21,7 @@ SCHEMES: Mapping[str, str] = MappingProxyType(
 )
 """pyarrow's scheme for each scheme of Spark."""
 _OPTIONS: Mapping[str, str] = MappingProxyType({"gs": "?retry_limit_seconds=30"})
-"""pyarrow's options for a scheme. Without this one, pyarrow looks for Google Cloud's credentials for 15 minutes."""
+"""pyarrow's options by scheme.  Without the option of ``gs``, pyarrow looks for Google's credentials for 15 minutes."""
 _DEFAULT_REGION = "us-east-1"
 _SENTENCE_END = re.compile(r"\.(?:\s|$)|\n")
 
