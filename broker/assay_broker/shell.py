@@ -86,6 +86,7 @@ class QueueManager:
         self.before_answer = self._turns.before_answer
         self.after_answer = self._turns.after_answer
         self.traces = self._turns.traces
+        self.after_put = self._turns.after_put
         self.after_turn = self._turns.after_turn
         if facility is not None:
             facility.wakers.append(partial(self.handle, Tick()))
@@ -163,6 +164,8 @@ class QueueManager:
             if life is self._life:
                 self._turns.end(life, life.core.handle(passed, now_ms), now_ms)
         life.schedule_tick()
+        if self.after_put and isinstance(command, Put):
+            self._turns.put(command.message)
 
     def contain(self, doing: str, job: Callable[[], None]) -> bool:
         """Run a job and log its exception, so that a bug of the broker harms only one connection.
@@ -202,6 +205,9 @@ class QueueManager:
             life, now_ms = self._life, self._now_ms()
             self._turns.end(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
+            if self.after_put:
+                for put in puts:
+                    self._turns.put(put.message)
         else:  # a defect's filter takes one command at a time
             for put in puts:
                 self.handle(put)

@@ -48,6 +48,8 @@ class Turns:
         """Hooks that run with each message just before the answer that accepts its send."""
         self.after_answer: list[AnswerHook] = []
         """Hooks that run with each message just after the answer that accepts its send."""
+        self.after_put: list[AnswerHook] = []
+        """Hooks that run with each message just after the turn of its send, whether or not the send gets an answer."""
         self.traces: list[Callable[[Trace], None]] = []
         """Functions to call with events that no client is told of, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
@@ -178,6 +180,10 @@ class Turns:
             return None
         self._tell(self.before_answer, message)
         return partial(self._tell, self.after_answer, message)
+
+    def put(self, message: Message) -> None:
+        """Run the hooks `after_put`."""
+        self._tell(self.after_put, message)
 
     def _tell(self, hooks: list[AnswerHook], message: Message) -> None:
         for hook in tuple(hooks):

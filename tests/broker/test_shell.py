@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from tests.broker.world import MS, Line, World
 
 from assay_broker.core.records import Record
@@ -116,6 +117,17 @@ def test_a_kill_before_the_answer_leaves_the_send_unanswered() -> None:
     token = line.send("a")
     assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
     world.queue_manager.before_answer.clear()
+    assert bodies(world.connect().ready()) == ["a"]
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_a_cut_after_a_put_comes_before_the_end_of_the_send(*, settled: bool) -> None:
+    world = World()
+    line = world.connect().ready(credit=0)
+    world.queue_manager.after_put.append(lambda _message: world.queue_manager.cut())
+    token = line.send("a", settled=settled)
+    assert line.refused(token).kind is JmsErrorKind.CONNECTION_LOST
+    world.queue_manager.after_put.clear()
     assert bodies(world.connect().ready()) == ["a"]
 
 

@@ -13,6 +13,7 @@ from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (
     NOW,
     AfterAnswer,
+    Arrival,
     At,
     BeforeAnswer,
     Cut,
@@ -144,7 +145,7 @@ class ProxiedFaults:
                 injection.fire()
             case At(mono_ns=mono_ns):
                 self._runner.call_at(mono_ns, injection.fire)
-            case BeforeAnswer() | AfterAnswer():
+            case Arrival() | BeforeAnswer() | AfterAnswer():
                 self._proxy.arm(when, injection.fire)
             case FirstSight(key=key):
                 self._sights.add(key)

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from assay_adapters.containers.host_ports import LOOPBACK, hold_port, port_of
 from assay_adapters.faults.sightings import Conversation, Direction, Passing, What
 from assay_adapters.ports.backend import BackendError
-from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
+from assay_adapters.ports.faults import AfterAnswer, Arrival, BeforeAnswer, FirstSight
 from assay_sdk.amqp.frames import Splitter
 from assay_sdk.amqp.types import DecodeError
 
@@ -37,7 +37,7 @@ _STOP_LIMIT_S = 10
 Strike = Callable[[], None]
 """A function that causes a fault, on its own thread; later frames in the same direction wait until it returns."""
 
-Instant = BeforeAnswer | AfterAnswer | FirstSight
+Instant = Arrival | BeforeAnswer | AfterAnswer | FirstSight
 
 
 class _Armed:
@@ -176,6 +176,7 @@ class Proxy:
     def arm(self, instant: Instant, strike: Strike) -> None:
         """Cause a fault, once, at an instant of the protocol.
 
+        - `Arrival`: when the proxy has passed the message on to the broker, before it passes on anything later.
         - `BeforeAnswer`: when the broker's answer to the message reaches the proxy. The proxy does not forward the
           answer, and cuts its connection.
         - `AfterAnswer`: when the proxy has forwarded the answer to the client, before it forwards anything later.
@@ -346,6 +347,7 @@ class Proxy:
                     line.cut()
                     return True
                 await self._write(line, direction, frame)
+                await self._fire(passings, What.SENT, Arrival)
                 await self._fire(passings, What.ANSWERED, AfterAnswer)
                 if frame.startswith(_TLS_HEADER):
                     break

@@ -93,6 +93,12 @@ class Now(Struct, frozen=True, tag=True):
     """The trigger of a fault that happens at once."""
 
 
+class Arrival(Struct, frozen=True, tag=True):
+    """The trigger as soon as the broker has received the message with this key, answered or not."""
+
+    key: str
+
+
 class BeforeAnswer(Struct, frozen=True, tag=True):
     """The trigger just before the broker answers the send of the message with this key."""
 
@@ -117,13 +123,15 @@ class At(Struct, frozen=True, tag=True):
     mono_ns: int
 
 
-Trigger = Now | BeforeAnswer | AfterAnswer | FirstSight | At
+Trigger = Now | Arrival | BeforeAnswer | AfterAnswer | FirstSight | At
 NOW = Now()
 
 
 def moment_of(trigger: Trigger) -> str:
     """Return the moment of a trigger in words, for the journal; empty for a fault at once or at a time."""
     match trigger:
+        case Arrival(key=key):
+            return f"just after {key} was passed on to the broker"
         case BeforeAnswer(key=key):
             return f"when the broker's answer to {key} was on its way, so that the client does not get the answer"
         case AfterAnswer(key=key):

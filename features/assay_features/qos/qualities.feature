@@ -220,6 +220,13 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And "m1" to "m3" went over the wire once, settled
       And "sure" sees "m1" to "m3" at most once
 
+    @needs-cut @needs-reconnect
+    Scenario: If every connection is cut when the broker has received a message, the message is not sent again
+      Given a topic
+      When message "m1" is sent to the topic with quality of service at-most-once and every connection is cut when the broker has received the message
+      And message "m2" is sent to the topic with quality of service at-most-once
+      Then "m1" and "m2" went over the wire once, settled
+
     Scenario Outline: A message with <body> arrives unaltered
       Given a topic
       And a non-durable subscriber "reader" on the topic

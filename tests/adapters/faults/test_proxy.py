@@ -15,7 +15,7 @@ from assay_adapters.containers.host_ports import LOOPBACK, hold_port
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.faults.sightings import Direction
 from assay_adapters.ports.backend import BackendError
-from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
+from assay_adapters.ports.faults import AfterAnswer, Arrival, BeforeAnswer, FirstSight
 from assay_sdk.amqp.frames import PROTOCOL_HEADER
 
 LIMIT_S = 30.0
@@ -203,6 +203,24 @@ def test_a_fault_before_an_answer_leaves_the_answer_to_a_second_send_alone(ends:
     ends.send(client, broker, "k")
     broker.sendall(disposition(0))
     assert take(client, len(disposition(0))) == disposition(0)
+
+
+def test_when_the_broker_has_a_message_a_fault_is_done_before_anything_behind_it(ends: Ends) -> None:
+    client, broker = ends.session()
+    first, second = transfer(message("k")), transfer(message("other"), delivery=1)
+    struck = threading.Event()
+    seen: list[bytes | bool] = []
+
+    def strike() -> None:
+        seen.append(take(broker, len(first)))
+        seen.append(is_silent(broker))
+        struck.set()
+
+    ends.proxy.arm(Arrival("k"), strike)
+    client.sendall(first + second)
+    assert struck.wait(LIMIT_S)
+    assert take(broker, len(second)) == second
+    assert seen == [first, True]
 
 
 def test_after_an_answer_a_fault_is_done_before_anything_behind_it(ends: Ends) -> None:

@@ -1,10 +1,11 @@
-"""Defects of an MQ Light client in its sends (QS-03, QS-04)."""
+"""Defects of an MQ Light client in its sends (QS-02 to QS-05)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import Driver, DriverCommand, Send
+from assay_sdk.driver import Closed, Done, Driver, DriverCommand, DriverEvent, Send
+from assay_sdk.model.message import Message
 from assay_steps.defects.model import on_wire
 from assay_steps.defects.qos.light_clients import is_ours
 from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
@@ -27,6 +28,34 @@ def _never_resends(driver: Driver) -> Driver:
             return (command,)
 
     return wires(Once)(driver)
+
+
+def _repeats_unanswered(driver: Driver) -> Driver:
+    """If the connection is lost during an at-most-once send, the client repeats the send on its next connection."""
+    lost: list[Message] = []
+
+    class Repeats(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._unanswered: dict[int, Message] = {}
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, Send) or not command.settled or not is_ours(command.message):
+                return (command,)
+            self._unanswered[command.token] = command.message
+            again = [replace(command, token=self.line.own_token(), message=message) for message in lost]
+            lost.clear()
+            return (*again, command)
+
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            if isinstance(event, Done):
+                self._unanswered.pop(event.token, None)
+            elif isinstance(event, Closed):
+                lost.extend(self._unanswered.values())
+                self._unanswered.clear()
+            return (event,)
+
+    return wires(Repeats)(driver)
 
 
 class _OneMessageId(WireFilter):
@@ -81,6 +110,7 @@ class _SaidAtOnce(WireFilter):
 
 QOS_SENDING_DEFECTS = (
     on_wire(drivers, _never_resends, "never-resends", "QS-04", "QS-05"),
+    on_wire(drivers, _repeats_unanswered, "unanswered-at-most-once-repeated", "QS-02", "QS-03"),
     on_wire(wires, _OneMessageId, "one-message-id-for-all", "QS-04"),
     on_wire(wires, _LargeOneInFront, "large-body-before-the-next", "QS-04"),
     on_wire(wires, _SaidAtOnce, "later-sends-answered-at-once", "QS-04"),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode, Script
-from assay_adapters.ports.faults import At, BeforeAnswer, BlockWrite, Cut
+from assay_adapters.ports.faults import Arrival, At, BeforeAnswer, BlockWrite, Cut
 from assay_sdk.driver import Durability
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.recording import Answer
@@ -54,6 +54,16 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
         qos=terms.qos,
         auto_confirm=terms.auto_confirm,
     )
+
+
+def _send_and_cut(
+    world: World, label: str, place: Place, options: SendOptions, moment: type[Arrival | BeforeAnswer]
+) -> None:
+    """Send a message, and wait until every connection was cut at a moment of the send."""
+    producer = producer_for(world, place, options)
+    injection = world.faults.arm(Cut(), moment(world.coming_key(label)))
+    send(world, producer, label, place, options)
+    world.faults.wait_for(Cut(), injection)
 
 
 @given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms}"))
@@ -171,14 +181,21 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
+        " and every connection is cut when the broker has received the message"
+    )
+)
+def _(world: World, label: str, place: Place, options: SendOptions) -> None:
+    _send_and_cut(world, label, place, options, Arrival)
+
+
+@when(
+    phrase(
+        "message {label:Name} is sent to {place:Place} with {options:Options}"
         " and every connection is cut before the broker answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
-    producer = producer_for(world, place, options)
-    injection = world.faults.arm(Cut(), BeforeAnswer(world.coming_key(label)))
-    send(world, producer, label, place, options)
-    world.faults.wait_for(Cut(), injection)
+    _send_and_cut(world, label, place, options, BeforeAnswer)
 
 
 @when(

@@ -15,6 +15,7 @@ from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (
     NOW,
     AfterAnswer,
+    Arrival,
     At,
     BeforeAnswer,
     BlockWrite,
@@ -153,10 +154,12 @@ class ReferenceFaults:
                 self._runner.call_soon(injection.fire)
             case At(mono_ns=mono_ns):
                 self._runner.call_at(mono_ns, injection.fire)
+            case Arrival(key=key):
+                self._at_send([one.queue_manager.after_put for one in self._members.values()], key, injection)
             case BeforeAnswer(key=key):
-                self._at_answer([one.queue_manager.before_answer for one in self._members.values()], key, injection)
+                self._at_send([one.queue_manager.before_answer for one in self._members.values()], key, injection)
             case AfterAnswer(key=key):
-                self._at_answer([one.queue_manager.after_answer for one in self._members.values()], key, injection)
+                self._at_send([one.queue_manager.after_answer for one in self._members.values()], key, injection)
             case FirstSight(key=key):
                 self._at_sight(key, injection)
         return injection
@@ -166,8 +169,8 @@ class ReferenceFaults:
         for hook in tuple(self._sights):
             hook(key)
 
-    def _at_answer(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
-        """Cause the fault once, as soon as any queue manager answers the send of the message with this key."""
+    def _at_send(self, places: list[list[AnswerHook]], key: str, injection: ReferenceInjection) -> None:
+        """Cause the fault once, as soon as any queue manager runs these hooks with the message that has this key."""
 
         def hook(message: Message) -> None:
             if key_of(message) == key:

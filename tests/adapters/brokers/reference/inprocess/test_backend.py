@@ -17,6 +17,7 @@ from assay_adapters.ports.client import (
 )
 from assay_adapters.ports.faults import (
     AfterAnswer,
+    Arrival,
     At,
     BeforeAnswer,
     BlockWrite,
@@ -85,6 +86,7 @@ def test_a_message_goes_round_in_both_faces(face: str) -> None:
         (PowerLoss(), AfterAnswer("k"), True),
         (Restart(), AfterAnswer("k"), True),
         (Cut(), AfterAnswer("k"), True),
+        (Cut(), Arrival("k"), True),
         (Kill(), At(1), False),
     ],
 )
