@@ -1251,6 +1251,24 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-session @needs-shared-subscription @needs-subscription-list
+    Scenario Outline: After the broker <event>, an administrator no longer sees non-durable subscriptions, shared or not
+      Given a topic
+      And a non-durable subscriber "passer" on the topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      When the broker <event>
+      Then no subscription to the topic remains
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     @needs-non-persistent @needs-durable-subscription
     Scenario Outline: After the broker <event>, a new subscriber gets no earlier <mode> message
       Given a topic

@@ -27,6 +27,9 @@ from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc, refused
 
+_UNUSED = 1_000_000
+"""A number of a subscription that no scenario reaches."""
+
 
 @defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
 def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
@@ -139,6 +142,28 @@ def _replaced_back(record: Record) -> tuple[Record, ...]:
     return () if isinstance(record, RetainedSet) and record.message is None else (record,)
 
 
+@defect(made, "shared-non-durable-back-after-restart", "PD-27")
+def _shared_back() -> Seams:
+    """After a restart, each shared non-durable subscription is there again, as a durable one."""
+    known: dict[tuple[str | None, str], SubscriptionDefined] = {}
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and command.shared and command.name is not None and not is_durable(command):
+            owner = None if command.is_global else view.client_id(command.connection)
+            known[owner, command.name] = SubscriptionDefined(
+                number=_UNUSED + len(known),
+                client_id=owner,
+                name=command.name,
+                topic=command.address,
+                selector=command.selector,
+                no_local=False,
+                shared=True,
+            )
+        return None
+
+    return filters(note, read=lambda records, _view: (*records, *known.values()))
+
+
 @defect(made, "one-publication-of-a-unit", "PD-28", "PD-33")
 def _one_of_a_unit() -> Seams:
     """Subscribers get only the first of the non-persistent messages that a unit of work publishes to a topic."""
@@ -232,6 +257,7 @@ PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS = (
     _keeps_committed,
     _restart_replays,
     _replaced_back,
+    _shared_back,
     _full_ends_fan_out,
     _one_of_a_unit,
 )
