@@ -348,6 +348,33 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" and "m2" exactly once
       And "after" sees "m1" and "m2" in that order
 
+    @evidence
+    Scenario Outline: Messages of a branch come once, although other messages came between prepare and commit and the broker <event>
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue
+      And message "m2" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And message "between" is sent to the queue
+      And branch "b" is committed
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "between" exactly once
+      And the receiver sees "m1" and "m2" exactly once
+      And the receiver sees "m1" and "m2" in that order
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     @kit @needs-non-persistent
     Scenario: A non-persistent message that a prepared branch has sent comes when the branch is committed
       Given an empty queue

@@ -942,6 +942,35 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
       And the receiver sees "slow" no earlier than 20 s after its send
 
+    @evidence @needs-xa
+    Scenario: A message whose delay ended before its branch was prepared comes at the commit
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the queue with a delivery delay of 5 s
+      And branch "b1" is ended
+      And 6 s have passed since "slow" was sent
+      And branch "b1" is prepared
+      And branch "b1" is committed
+      Then the receiver sees "slow" exactly once
+
+    @evidence @needs-xa @needs-kill @needs-topic @needs-durable-subscription
+    Scenario: A publication whose delay ended before its branch was prepared comes at the commit, also after a kill
+      Given a topic
+      And a durable subscriber "live" on the topic
+      And subscriber "live" is inactive
+      And session "global" in xa mode
+      And branch "b1" has been started in session "global"
+      When message "slow" is sent in session "global" to the topic with a delivery delay of 5 s
+      And branch "b1" is ended
+      And 6 s have passed since "slow" was sent
+      And branch "b1" is prepared
+      And the broker is killed and comes back
+      And branch "b1" is committed
+      And subscriber "live" comes back
+      Then "live" sees "slow" exactly once
+
     @evidence @needs-topic @needs-topic-wildcard
     Scenario Outline: A publication whose delay ended before the commit comes at the commit to <kind> subscription to a pattern
       Given <subscriber> on topic "sport/#"

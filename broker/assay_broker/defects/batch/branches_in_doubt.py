@@ -1,4 +1,4 @@
-"""Defects of branches that are in doubt when the broker starts again, after a restart or a kill (BT-13)."""
+"""Defects of prepared branches; most of them show only after a restart or a kill (BT-13)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    Command,
-    CommitBranch,
-)
+from assay_broker.core.commands import Command, CommitBranch, PrepareBranch, Put
+from assay_broker.core.effects import Deliver
+from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.shapes import Commands, filters, read_together
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
 
 _THIRD_START = 3
+_UNUSED = 1_000_000
+"""A number of a copy that no scenario reaches."""
 
 
 def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
@@ -198,6 +200,46 @@ def _back_in_doubt() -> Seams:
     return filters(written=written, read=read)
 
 
+@defect(made, "late-prepare-loses-delayed", "DD-27")
+def _late_prepare_loses() -> Seams:
+    """A delayed message is lost if its branch is prepared after the end of the delay."""
+    lost: set[str | None] = set()
+
+    def note(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, PrepareBranch):
+            sent = (one for unit in view.ended(command) for one in unit.sent)
+            lost.update(one.message.message_id for one in sent if one.delayed and one.due_ms <= now_ms)
+        return None
+
+    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
+        return None if delivery.message.message_id in lost else delivery
+
+    return filters(note, delivery=delivered)
+
+
+@defect(made, "overtaken-branch-back-after-restart", "BT-13")
+def _overtaken_back() -> Seams:
+    """After a restart, the messages of a branch come twice if other messages came between its prepare and commit."""
+    prepared: dict[str | None, Address] = {}
+    overtaken: set[str | None] = set()
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, PrepareBranch):
+            sent = (one for unit in view.ended(command) for one in unit.sent)
+            prepared.update((one.message.message_id, one.target) for one in sent)
+        elif isinstance(command, Put) and command.unit is None:
+            target = view.target(command)
+            overtaken.update(one for one, queue in prepared.items() if queue == target)
+        return None
+
+    def read(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        stored = (one for one in records if isinstance(one, MessageStored))
+        again = [one for one in stored if opened(one.message).message_id in overtaken]
+        return (*records, *(replace(one, key=_UNUSED + one.key) for one in again))
+
+    return filters(note, read=read)
+
+
 BRANCHES_IN_DOUBT_DEFECTS = (
     _lost_on_kill,
     _committed_on_kill,
@@ -218,4 +260,6 @@ BRANCHES_IN_DOUBT_DEFECTS = (
     _published_lost,
     _one_for_all,
     _back_in_doubt,
+    _late_prepare_loses,
+    _overtaken_back,
 )
