@@ -68,6 +68,9 @@ class LightClient:
         """The client's subscriptions, by their names at the broker.
 
         After the loss of a connection, the client attaches its subscriptions again on the next connection."""
+        self._subscribing: set[str] = set()
+        """The names of subscriptions that calls of `subscribe` attach now.  A reconnection does not attach them,
+        because the call attaches its subscription again."""
         self.on_trouble: ExceptionListener = _log
         """Called with errors that no call can raise, such as an exception of a callback, or the end of a subscription
         by the broker."""
@@ -145,14 +148,13 @@ class LightClient:
                 is stopped, or the broker refuses the call.
         """
         check_subscription_name(terms.name)
-        if terms.name in self.subscriptions:
+        if terms.name in self.subscriptions or terms.name in self._subscribing:
             raise RefusedError(_twice(terms))
         self._numbers += 1
         subscription = LightSubscription(self, self._numbers, terms, credit, on_delivery)
-        self.subscriptions[terms.name] = subscription
-        attached = False
+        self._subscribing.add(terms.name)
         try:
-            while not attached:
+            while True:
                 attempt = yield from self.reconnection.ready()
                 try:
                     yield from subscription.attach(attempt)
@@ -160,10 +162,10 @@ class LightClient:
                     if not _is_loss(error):
                         raise
                 else:
-                    attached = True
-        finally:
-            if not attached:  # the broker refused, or a signal interrupted the call
-                self.subscriptions.pop(terms.name, None)
+                    break
+        finally:  # the broker may have refused, or a signal may have interrupted the call
+            self._subscribing.discard(terms.name)
+        self.subscriptions[terms.name] = subscription
         return subscription
 
     def unsubscribe(self, name: str, caller: int, *, at_once: bool) -> Operation[None]:

@@ -176,3 +176,24 @@ def test_a_confirm_whose_answer_is_lost_says_so(world: World) -> None:
         world.broker.runner.call_soon(world.cut)
         with pytest.raises(ConnectionLostError):
             got[0].confirm()
+
+
+@pytest.mark.parametrize("share", [None, "s"])
+def test_a_subscription_whose_first_connection_is_lost_is_attached_once_on_the_next(
+    world: World, share: str | None
+) -> None:
+    after_turn = world.broker.queue_manager.after_turn
+
+    def cut() -> None:
+        after_turn.remove(cut)
+        world.cut()
+
+    with world.client() as client:
+        after_turn.append(cut)  # the broker has attached the subscription, and the client does not get the answer
+        got: list[Delivery] = []
+        client.subscribe("t", qos=1, share=share, credit=1, auto_confirm=False, on_message=got.append)
+        client.send("t", "first", qos=1)
+        client.send("t", "second", qos=1)
+        world.let(SECOND)
+        assert bodies(got) == ["first"]  # a second attach would have a credit of its own
+    assert world.complaints == []
