@@ -44,7 +44,9 @@ SHAPES: Mapping[Predicate, Shape] = {
     "in-order": Shape(_MESSAGE | _WHO),
     "equal-fields": Shape(_MESSAGE | _WHO | {"at", "which", "field."}),
     "mentions": Shape(_MESSAGE | _WHO | {"at", "which", "field."}, frozenset({"exactly", "absent", "any", "recorded"})),
-    "in-range": Shape(_MESSAGE | _WHO | _CALL | {"at", "which", "field"}, frozenset({"least", "most", "lasts_ms"})),
+    "in-range": Shape(
+        _MESSAGE | _WHO | _CALL | {"at", "which", "field"}, frozenset({"least", "most", "lasts_ms", "measured"})
+    ),
     "found-by-browse": Shape(_MESSAGE | _CALL, frozenset({"count"})),
     "flushed-before": Shape(_SENT, frozenset({"copies"})),
     "batch-shape": Shape(

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from tests.evidence.histories import Story, refusal
 from tests.evidence.predicates.rows import Rows, Tell, check_row
 
-from assay_evidence.events import Admin
+from assay_evidence.events import Admin, Late
 from assay_evidence.verdicts import Finding, Verdict
 
 rows = Rows()
@@ -147,6 +148,17 @@ def a_message_that_may_have_expired_is_not_missed(story: Story) -> Finding:
 @rows.expect(Verdict.FAIL)
 def what_an_expired_message_shows_is_looked_at(story: Story) -> Finding:
     return missed(story, 30_000, Expiry=50)
+
+
+@pytest.mark.parametrize("measured", [0, 1])
+def test_a_delay_of_the_harness_does_not_matter_for_bounds_from_recorded_times(measured: int) -> None:
+    story = Story()
+    story.send()
+    story.now_ns += 5_000_000_000
+    story.tell(Late, held_ns=5_000_000_000, late_ns=5_000_000_000)
+    shown = {"at": looked_at(story, Expiry=50), "field": "Expiry"}
+    finding = story.finds("in-range", shown, least=40, most=60, measured=measured)
+    assert (finding.verdict, finding.certain) == (Verdict.PASS, bool(measured))
 
 
 @rows.expect(Verdict.INCONCLUSIVE)
