@@ -348,6 +348,43 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" sees "m1" and "m2" exactly once
       And "after" sees "m1" and "m2" in that order
 
+    @kit
+    Scenario: The delivery count of a message grows with each rollback of a prepared branch
+      Given an empty queue
+      And message "m1" is sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "first" has been started in session "s"
+      When "receiver" receives a message
+      And branch "first" is ended
+      And branch "first" is prepared
+      And branch "first" is rolled back
+      And branch "second" is started in session "s"
+      And "receiver" receives a message
+      And branch "second" is ended
+      And branch "second" is prepared
+      And branch "second" is rolled back
+      And receiver "after" starts to wait on the queue
+      Then message "m1" as seen by "after" shows JMSXDeliveryCount "3"
+
+    @evidence
+    Scenario: The end of a suspended branch leaves the session in its present branch
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "first" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue
+      And branch "first" is suspended
+      And branch "second" is started in session "s"
+      And branch "first" is ended
+      And message "m2" is sent in session "s" to the queue
+      And branch "second" is ended
+      And branch "first" is rolled back
+      And branch "second" is committed in one phase
+      And a receiver starts to wait on the queue
+      Then sending "m2" is accepted
+      And the receiver sees "m2" exactly once
+      And the receiver never sees "m1"
+
     @evidence
     Scenario Outline: Messages of a branch come once, although other messages came between prepare and commit and the broker <event>
       Given an empty queue

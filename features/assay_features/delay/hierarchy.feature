@@ -125,6 +125,18 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
+    Scenario: If queue manager B is down at the send, a subscriber that B has announced gets the publication after B's start
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      And subscriber "steady" is inactive
+      When queue manager "B" is stopped
+      And message "slow" is sent to the topic with a delivery delay of 2 s
+      And 5 s pass
+      And queue manager "B" is started again
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
+    @evidence @needs-admin @needs-durable-subscription
     Scenario: A subscriber at queue manager B does not get the publication again after both queue managers are restarted
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"

@@ -126,6 +126,15 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
+    @needs-admin @needs-store-error @own-instance
+    Scenario: If the store refuses to disable the staging queue for gets, due messages are still delivered
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 5 s
+      When the broker's store refuses the next write
+      And the staging queue is altered to GET(DISABLED)
+      Then the receiver sees "slow" exactly once
+
     @needs-worker-dies
     Scenario: If the processor's worker dies during each of two delays, both messages are still delivered
       Given an empty queue

@@ -32,6 +32,26 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
+    @needs-admin @needs-queue-limit @needs-queue-look @needs-durable-subscription
+    Scenario Outline: An administered subscription gets the publication, although the broker <event> during the delay
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a durable subscriber "steady" on the topic
+      And an administered subscription "orders" from the topic to the queue
+      When message "news" is sent to the topic with a delivery delay of 5 s
+      And the broker <event>
+      Then the queue holds "news"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     @needs-durable-subscription
     Scenario: A durable subscriber that subscribed before the send gets the publication exactly once
       Given a topic

@@ -580,6 +580,27 @@ Feature: Messages on a queue after a restart or a kill of the broker
         | a body of 300 KB and a body of non-ASCII characters | is killed and comes back |
         | a body of 300 KB and a binary body                  | is killed and comes back |
 
+    @evidence
+    Scenario Outline: Three large persistent messages are unaltered after the broker <event>
+      Given an empty queue
+      When messages "m1" to "m3" are sent to the queue with a body of 300 KB
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+      And "receiver" sees the body of "m1" unaltered
+      And "receiver" sees the body of "m2" unaltered
+      And "receiver" sees the body of "m3" unaltered
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     @kit @needs-restart
     Scenario Outline: After a restart, a persistent message with a text or binary body is delivered exactly as it was sent
       Given an empty queue

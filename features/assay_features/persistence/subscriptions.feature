@@ -473,6 +473,26 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
+    @evidence @needs-session
+    Scenario Outline: The non-durable subscription of <subscriber> stores no message after the subscriber has gone
+      Given a topic
+      And <subscriber> on the topic
+      When subscriber "reader" goes away
+      And message "missed" is sent to the topic
+      And subscriber "reader" comes back
+      And message "control" is sent to the topic
+      Then "reader" sees "control" exactly once
+      And "reader" never sees "missed"
+
+      Examples:
+        | subscriber                                |
+        | a classic non-durable subscriber "reader" |
+
+      @needs-shared-subscription
+      Examples:
+        | subscriber                                                             |
+        | a classic subscriber "reader" that shares non-durable subscription "c" |
+
     @evidence @needs-subscription-list
     Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended>
       Given a topic
@@ -795,6 +815,24 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Examples: Kill
         | event                    |
         | is killed and comes back |
+
+    @evidence @needs-session
+    Scenario Outline: The durable subscription of <subscriber> stores messages while the subscriber is inactive
+      Given a topic
+      And <subscriber> on the topic
+      When subscriber "reader" goes away
+      And message "m1" is sent to the topic
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" exactly once
+
+      Examples:
+        | subscriber                            |
+        | a classic durable subscriber "reader" |
+
+      @needs-shared-subscription
+      Examples:
+        | subscriber                                                         |
+        | a classic subscriber "reader" that shares durable subscription "c" |
 
     Scenario: An inactive durable subscription stores many messages
       Given a topic

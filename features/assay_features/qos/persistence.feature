@@ -651,6 +651,14 @@ Feature: The persistence of messages on a subscriber's queue
       And "after" on the queue of the subscription to the topic is non-persistent
 
     @own-instance
+    Scenario: DEFPSIST(YES) of the base topic applies to a topic object with DEFPSIST(ASPARENT)
+      Given a topic with DEFPSIST(ASPARENT)
+      And the base topic has been altered to DEFPSIST(YES)
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
+      When message "m1" is sent to the topic with no durable header
+      Then "m1" on the queue of the subscription to the topic is persistent
+
+    @own-instance
     Scenario: DEFPSIST(YES) of the base topic makes a message without a durable header persistent
       Given a topic
       And the base topic has been altered to DEFPSIST(YES)

@@ -52,6 +52,7 @@ class Role(Struct, frozen=True):
         member: The queue manager's name in the steps; None for the first.
         qos: The quality of service; None for the client's default.
         auto_confirm: Whether the client confirms messages automatically; None for the client's default.
+        face: The face of the client; None for the scenario's own client.
     """
 
     origin: Origin
@@ -60,6 +61,7 @@ class Role(Struct, frozen=True):
     member: str | None = None
     qos: Qos | None = None
     auto_confirm: bool | None = None
+    face: str | None = None
 
 
 def at_member(name: str, member: str | None) -> str:
@@ -231,9 +233,10 @@ class World(Waiting):
         member: str | None = None,
         qos: Qos | None = None,
         auto_confirm: bool | None = None,
+        face: str | None = None,
     ) -> Answer[Consumer]:
         """Try to create a consumer, and store the consumer or the refusal under a name."""
-        owner = session or self.session(name, ack, client_id=client_id, member=member)
+        owner = session or self.session(name, ack, client_id=client_id, face=face, member=member)
         answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
             self.consumers[name] = answer.outcome.value
@@ -315,6 +318,7 @@ class World(Waiting):
             member=role.member,
             qos=role.qos,
             auto_confirm=role.auto_confirm,
+            face=role.face,
         )
 
     def play_again(self, name: str, role: Role) -> Consumer:

@@ -13,7 +13,7 @@ from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStor
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import kept_although_refused, refused_by_store, text_of
 from assay_broker.defects.sends import as_text
-from assay_broker.defects.shapes import Commands, filters, read, written
+from assay_broker.defects.shapes import Commands, filters, read, read_together, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.stores import Store
@@ -143,6 +143,21 @@ def _cut(message: Message) -> Message:
 def _long_beyond_ascii_cut(message: Message) -> Message:
     text = text_of(message)
     return message if text.isascii() or len(text) <= _LARGE else replace(message, body=text[: len(text) // 2])
+
+
+@defect(read_together, "large-bodies-mixed-at-restart", "PD-20")
+def _large_mixed(records: Sequence[Record]) -> tuple[Record, ...]:
+    """After a restart, all large stored bodies are the body of the last large message."""
+    stored = [opened(one.message) for one in records if isinstance(one, MessageStored)]
+    large = {one.message_id for one in stored if len(one.body or "") > _LARGE}
+    last = next((one.body for one in reversed(stored) if one.message_id in large), None)
+
+    def mixed(record: Record) -> Record:
+        if not isinstance(record, MessageStored) or opened(record.message).message_id not in large:
+            return record
+        return replace(record, message=replace(opened(record.message), body=last))
+
+    return tuple(map(mixed, records))
 
 
 def _without_headers(message: Message) -> Message:
@@ -301,6 +316,7 @@ PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS = (
     _marked,
     _unmarked,
     _recovered_removals_unwritten,
+    _large_mixed,
     _second_restart_loses,
     _unit_loses_taken,
     _expiry_lost,

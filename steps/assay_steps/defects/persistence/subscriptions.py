@@ -1,9 +1,11 @@
-"""Defects of the client with subscriptions (PD-12, PD-15, PD-17)."""
+"""Defects of the client with subscriptions (PD-12, PD-13, PD-15, PD-17)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import count
+
+from msgspec.structs import replace
 
 from assay_adapters.ports.client import AckMode, Client, ClientConsumer, ClientSession, Origin, Qos
 from assay_adapters.ports.outcome import Ok
@@ -24,7 +26,7 @@ from assay_sdk.driver import (
 )
 from assay_steps.defects.consumers import ConsumerFilter
 from assay_steps.defects.model import at_port, on_wire
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter, clients, connecting
+from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter, clients, connecting, in_sessions
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
@@ -126,10 +128,24 @@ class _StaysInDupsOk(ConnectionFilter):
         return Ok(_KeepsConsumers(made.value)) if ack is AckMode.DUPS_OK and isinstance(made, Ok) else made
 
 
+class _SharesNonDurably(SessionFilter):
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Answer[ClientConsumer]:
+        durability = Durability.NON_DURABLE if of.shared else of.durability
+        return super().consumer(replace(of, durability=durability), actor=actor, qos=qos, auto_confirm=auto_confirm)
+
+
+def _classic_shares_non_durably(client: Client) -> Client:
+    """In the classic face, a shared durable consumer gets a non-durable subscription."""
+    return in_sessions(_SharesNonDurably)(client) if client.identity.face == "classic" else client
+
+
 PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
     on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
     on_wire(wires, _StaysOnceHeld, "closed-holder-keeps-its-link", "PD-15"),
     on_wire(wires, _StaysOnceSettledTogether, "settled-together-keeps-its-link", "PD-12", "PD-15"),
     at_port(connecting, _StaysInDupsOk, "closed-stays-in-dups-ok-session", "PD-12"),
+    at_port(clients, _classic_shares_non_durably, "classic-shares-non-durably", "PD-13"),
     at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
 )

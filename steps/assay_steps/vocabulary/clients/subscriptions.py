@@ -28,13 +28,47 @@ def _role(
     ack: AckMode = AckMode.AUTO,
     selector: str | None = None,
     no_local: bool = False,
+    style: str | None = None,
 ) -> Role:
     origin = world.subscription(
         world.address(place), durable=durable, name=subscription, shared=shared, selector=selector
     )
     if no_local:
         origin = replace(origin, no_local=True)
-    return Role(origin=origin, ack=ack, client_id=client, member=place.member)
+    return Role(origin=origin, ack=ack, client_id=client, member=place.member, face=style)
+
+
+@given(phrase("a {style:Style} non-durable subscriber {name:Name} on {place:Place}"))
+def _(world: World, style: str, name: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None, style=style)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(phrase("a {style:Style} durable subscriber {name:Name} on {place:Place}"))
+def _(world: World, style: str, name: str, place: Place) -> None:
+    role = _role(world, place, durable=True, subscription=name, client=name, style=style)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(
+    phrase(
+        "a {style:Style} subscriber {name:Name} that shares durable subscription {subscription:Name} on {place:Place}"
+    )
+)
+def _(world: World, style: str, name: str, subscription: str, place: Place) -> None:
+    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True, style=style)
+    world.play(name, role).needed().listen(Script()).needed()
+
+
+@given(
+    phrase(
+        "a {style:Style} subscriber {name:Name} that shares non-durable subscription {subscription:Name}"
+        " on {place:Place}"
+    )
+)
+def _(world: World, style: str, name: str, subscription: str, place: Place) -> None:
+    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True, style=style)
+    world.play(name, role).needed().listen(Script()).needed()
 
 
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
