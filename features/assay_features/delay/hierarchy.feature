@@ -124,6 +124,16 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And subscriber "steady" comes back
       Then "steady" sees "slow" exactly once
 
+    @evidence @needs-store-error @needs-durable-subscription
+    Scenario: If queue manager B's store refuses a publication from A, a subscriber at B gets it all the same, once
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 3 s
+      And 1 s pass
+      And the store of queue manager "B" refuses the next write
+      And message "next" is sent to the topic with a delivery delay of 4 s
+      Then "steady" sees "slow" and "next" exactly once
+
     @evidence @needs-admin @needs-durable-subscription
     Scenario: If queue manager B is down at the send, a subscriber that B has announced gets the publication after B's start
       Given a topic

@@ -86,8 +86,13 @@ class ScenarioFaults:
         self._armed: tuple[FaultRequest, Injection] | None = None
         self._announced: FaultRequest | None = None
 
-    def arm(self, fault: FaultRequest, when: Trigger = NOW) -> Injection:
+    def arm(self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None) -> Injection:
         """Arm a fault, so that it happens when its trigger occurs.
+
+        Args:
+            fault: The fault.
+            when: The trigger.
+            member: The queue manager that has the fault; None for the first.
 
         Raises:
             MistakeError: The scenario has no tag for a fault, and so shares its broker with other scenarios.
@@ -100,7 +105,7 @@ class ScenarioFaults:
                 f"other scenarios use this broker too, so no fault may strike it; tag the scenario {tag}"
             )
         self._about_to_arm(fault)
-        injection = faults.inject(fault, when)
+        injection = faults.inject(fault, when, member)
         if isinstance(injection, Unsupported):
             raise LookupError(f"This backend cannot do that: {injection.source.text}")
         self._moments[id(injection)] = moment_of(when)
@@ -129,19 +134,28 @@ class ScenarioFaults:
         """Whether `announce` has noted a fault that is not armed yet."""
         return self._announced is not None
 
-    def inject(self, fault: FaultRequest) -> str:
+    def inject(self, fault: FaultRequest, member: str | None = None) -> str:
         """Inject a fault at once, and wait until the broker has recovered.
+
+        Args:
+            fault: The fault.
+            member: The queue manager that has the fault; None for the first.
 
         Returns:
             Reference of the journal's event that ends the fault.
         """
-        return self.wait_for(fault, self.arm(fault))
+        return self.wait_for(fault, self.arm(fault, member=member), member)
 
-    def wait_for(self, fault: FaultRequest, injection: Injection) -> str:
+    def wait_for(self, fault: FaultRequest, injection: Injection, member: str | None = None) -> str:
         """Wait until the broker has recovered from a fault, and write the fault's begin and end to the journal.
 
         If the fault's trigger did not occur, for example because the broker never answered, the fault happens now. The
         scenario's claims then show which event is missing.
+
+        Args:
+            fault: The fault.
+            injection: The armed fault.
+            member: The queue manager that has the fault; None for the first.
 
         Returns:
             Reference of the journal's event that ends the fault.
@@ -151,7 +165,7 @@ class ScenarioFaults:
                 of the fault.
         """
         what = fault_name(fault)
-        target = self._instance.members[0]
+        target = member or self._instance.members[0]
         try:
             span = injection.wait()
         except NoReturnError as failure:
@@ -159,7 +173,7 @@ class ScenarioFaults:
             self._journal.write(events.Fault, id=name, what=what, target=target, phase="begin")
             raise LostBrokerError(name, str(failure)) from failure
         if isinstance(span, Unsupported):
-            return self.inject(fault)
+            return self.inject(fault, member)
         name = self._name()
         begin, end = (self._journal.at(mono_ns) for mono_ns in span)
         moment = self._moments.pop(id(injection), "")

@@ -80,7 +80,7 @@ class Instance:
     def __init__(self) -> None:
         self.faults = self
 
-    def inject(self, _fault: FaultRequest, _when: Trigger) -> Injected:
+    def inject(self, _fault: FaultRequest, _when: Trigger, _member: str | None = None) -> Injected:
         return Injected()
 
 

@@ -50,6 +50,11 @@ def _(world: World, times: int = 1) -> None:
     world.faults.inject(StoreError(times))
 
 
+@when(phrase("the store of queue manager {member:Name} refuses the next write"))
+def _(world: World, member: str) -> None:
+    world.faults.inject(StoreError(), world.names.member(member))
+
+
 @when("the worker of the delivery delay processor dies")
 def _(world: World) -> None:
     world.faults.inject(WorkerDies())

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Command, FromMember, Put
 from assay_broker.core.effects import Effect, ToMember
-from assay_broker.core.networks.parcels import Bulletin, Carry, Interest
+from assay_broker.core.networks.parcels import Bulletin, Carry, Interest, NotTaken, Taken
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, handed_in, undelayed
 from assay_broker.defects.shapes import Commands, commands, filters
@@ -104,6 +104,15 @@ def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
     return (*again, replace(command, parcel=replace(parcel, expires_ms=now_ms)))
 
 
+def _counted_as_taken(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    return tuple(
+        replace(effect, parcel=Taken(effect.parcel.number))
+        if isinstance(effect, ToMember) and isinstance(effect.parcel, NotTaken)
+        else effect
+        for effect in effects
+    )
+
+
 HIERARCHY_DEFECTS = (
     _undelayed_for_proxies,
     Defect(
@@ -117,6 +126,12 @@ HIERARCHY_DEFECTS = (
         rules=("DD-81", "DD-84"),
         text="The subscribers at another queue manager get a delayed publication twice.",
         apply=lambda: _carried(_twice),
+    ),
+    Defect(
+        name="refused-parcel-counts-as-taken",
+        rules=("DD-81",),
+        text="A publication that another queue manager could not store counts as stored there, and is lost.",
+        apply=lambda: Seams(effects=_counted_as_taken),
     ),
     _interested_in_everything,
     _administered_untold,
