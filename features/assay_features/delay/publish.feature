@@ -32,7 +32,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "early" sees "news" exactly once
       And "late" never sees "news"
 
-    @needs-admin @needs-queue-limit @needs-queue-look @needs-durable-subscription
+    @evidence @needs-admin @needs-queue-limit @needs-queue-look @needs-durable-subscription
     Scenario Outline: An administered subscription gets the publication, although the broker <event> during the delay
       Given a topic
       And a queue with MAXDEPTH(10)
