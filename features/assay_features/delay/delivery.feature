@@ -715,10 +715,10 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @evidence @needs-admin @own-instance @needs-xa
-    Scenario Outline: An undelayed message of a prepared branch is delivered although the staging queue has been altered to <attributes>
+    Scenario: An undelayed message of a prepared branch is delivered although the staging queue has been altered to GET(DISABLED)
       Given an empty queue
       And a receiver is waiting on the queue
-      And the staging queue has been altered to <attributes>
+      And the staging queue has been altered to GET(DISABLED)
       And session "work" in xa mode
       And branch "job" has been started in session "work"
       When message "now" is sent in session "work" to the queue with a delivery delay of 0 ms
@@ -726,11 +726,6 @@ Feature: A delayed message is delivered once its delay is over
       And branch "job" is prepared
       And branch "job" is committed
       Then the receiver sees "now" exactly once
-
-      Examples:
-        | attributes    |
-        | MAXDEPTH(0)   |
-        | GET(DISABLED) |
 
     @evidence @needs-xa
     Scenario: An undelayed message of a branch comes with the branch's commit, while a delayed one waits

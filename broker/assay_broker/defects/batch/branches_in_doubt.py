@@ -12,7 +12,7 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.shapes import Commands, filters, read_together
+from assay_broker.defects.shapes import Commands, deliveries, filters, read_together
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -240,6 +240,12 @@ def _overtaken_back() -> Seams:
     return filters(note, read=read)
 
 
+@defect(deliveries, "delivery-count-stops-at-two", "BT-13")
+def _counts_to_two(delivery: Deliver, _view: View) -> Deliver | None:
+    """The delivery count of a message never exceeds 2."""
+    return replace(delivery, count=min(1, delivery.count))  # `Deliver.count` has the failed deliveries only
+
+
 BRANCHES_IN_DOUBT_DEFECTS = (
     _lost_on_kill,
     _committed_on_kill,
@@ -262,4 +268,5 @@ BRANCHES_IN_DOUBT_DEFECTS = (
     _back_in_doubt,
     _late_prepare_loses,
     _overtaken_back,
+    _counts_to_two,
 )
