@@ -85,7 +85,7 @@ def _moved_to(put: Put, due_ms: int) -> Commands | None:
     return resent(put, delivery_time_ms=due_ms)
 
 
-def _later(due: Callable[[Put], int]) -> Seams:
+def _later(due: Callable[[Sent], int]) -> Seams:
     """Return filters that end delays later; the messages still show the delay with which they were sent.
 
     Args:
@@ -93,9 +93,9 @@ def _later(due: Callable[[Put], int]) -> Seams:
     """
     asked: dict[str | None, int] = {}
 
-    def rewrite(put: Put, _sent: Sent, _view: View) -> Commands | None:
-        asked[put.message.message_id] = put.message.delivery_time_ms or 0
-        return _moved_to(put, due(put))
+    def rewrite(sent: Sent) -> Commands | None:
+        asked[sent.message.message_id] = sent.due_ms
+        return _moved_to(sent.put, due(sent))
 
     def as_sent(row: Described) -> Described:
         due_ms = asked.get(row.message.message_id)
@@ -116,7 +116,7 @@ def _later(due: Callable[[Put], int]) -> Seams:
 
     def command(passing: Command, now_ms: int, view: View) -> Commands | None:
         sent = view.sent(passing, now_ms)
-        return None if sent is None or not sent.delayed else rewrite(sent.put, sent, view)
+        return None if sent is None or not sent.delayed else rewrite(sent)
 
     return filters(command, answer=answer, delivery=delivery)
 
@@ -129,18 +129,22 @@ def _shortened(header: dict[str, Value], by_ms: int) -> dict[str, Value]:
     return {**header, **times}
 
 
-def _whole_seconds(put: Put) -> int:
-    return -(-(put.message.delivery_time_ms or 0) // _SECOND_MS) * _SECOND_MS
+def _whole_seconds(sent: Sent) -> int:
+    return -(-sent.due_ms // _SECOND_MS) * _SECOND_MS
 
 
 def _equals_backwards() -> Seams:
-    """Return filters that release messages with the same due time in another order than the order of their sends."""
-    sent = 0
+    """Return filters that release messages for queues with the same due time in another order than that of their sends.
 
-    def due(put: Put) -> int:
-        nonlocal sent
-        sent += 1
-        return (put.message.delivery_time_ms or 0) + 50 - sent % 50
+    Publications keep their order, because the filters of another queue manager do not know the delivery time of the
+    send, and so could not restore it.
+    """
+    sends = 0
+
+    def due(sent: Sent) -> int:
+        nonlocal sends
+        sends += 1
+        return sent.due_ms if is_topic(sent.target) else sent.due_ms + 50 - sends % 50
 
     return _later(due)
 
@@ -280,7 +284,7 @@ STAGING_VARIANTS = (
     Variant(
         name="released-in-another-order",
         rules=("DD-03", "DD-06", "DD-38"),
-        text="Messages whose delays end in the same moment are not released in the order of their sends.",
+        text="Messages for queues whose delays end in the same moment are not released in the order of their sends.",
         allowed_by="DELAY:7 says nothing about an order.",
         apply=_equals_backwards,
     ),

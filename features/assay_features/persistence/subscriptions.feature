@@ -1816,21 +1816,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: A <mode> message whose producer was closed before the commit waits on the queue for a consumer
+    @evidence @needs-local-transaction
+    Scenario: A persistent message whose producer was closed before the commit waits on the queue for a consumer
       Given an empty queue
       And session "work" in transacted mode
-      And producer "brief" of session "work" on the queue with delivery mode <mode>
+      And producer "brief" of session "work" on the queue
       When producer "brief" sends message "m1"
       And producer "brief" is closed
       And session "work" is committed
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
-
-      Examples:
-        | mode           |
-        | persistent     |
-        | non-persistent |
 
     @evidence @needs-local-transaction @needs-non-persistent
     Scenario Outline: A transacted session that is <ended> after its consumer was closed returns its <mode> messages to the queue
