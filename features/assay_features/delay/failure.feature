@@ -280,6 +280,29 @@ Feature: Delayed messages that cannot be put to their target
         | non-persistent | MAXDEPTH(0)   |
         | persistent     | MAXMSGL(299)  |
 
+    @evidence
+    Scenario Outline: If neither the target nor the dead-letter queue took a message, the put is also tried again after the broker <event>
+      Given message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When "m1" is overdue
+      And the broker <event>
+      Then the queue is empty
+      When the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And queue "dlq" is empty
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: If a dead-letter queue with <attributes> refused a <mode> message, the message goes there when this queue is usable again
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)

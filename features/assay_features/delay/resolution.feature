@@ -250,6 +250,12 @@ Feature: The broker resolves the queue name of a delayed message twice
         | 0      | 9     |
 
     @kit @needs-priority
+    Scenario: A message that is sent with priority 0 keeps it on a queue with another DEFPRTY
+      Given a queue with DEFPRTY(5)
+      When message "m1" is sent to the queue with a delivery delay of 2 s and priority 0
+      Then "m1" on the queue has Priority "0"
+
+    @kit @needs-priority
     Scenario: Altering and re-pointing an alias during the delay does not change a message's persistence and priority
       Given a queue "old" with DEFPRTY(1) DEFPSIST(NO)
       And a queue "new" with DEFPRTY(9) DEFPSIST(NO)

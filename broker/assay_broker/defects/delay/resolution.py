@@ -193,6 +193,12 @@ def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Command
     return _with(command, parcel, replace(parcel.message, priority=priority, durable=durable))
 
 
+@defect(delayed_messages, "priority-0-counts-as-none", "DD-52")
+def _zero_is_none(message: Message) -> Message:
+    """A delayed message that is sent with priority 0 gets the priority of its queue's definition."""
+    return replace(message, priority=message.priority or None)
+
+
 RESOLUTION_DEFECTS = (
     _outweighed,
     Defect(
@@ -223,4 +229,5 @@ RESOLUTION_DEFECTS = (
     _jms_defaults,
     _sent_on,
     _as_defined_there,
+    _zero_is_none,
 )

@@ -237,7 +237,25 @@ def joined_and_left(story: Story) -> None:
     story.run(10)
 
 
+def overtaken(story: Story) -> None:
+    """Run a story of a prepared branch: another message comes to its queue before the commit and a restart."""
+    one, other = story.client("one"), story.client("other")
+    xid = _xid("one")
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("prepared", unit=5)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.Prepare(one.token(), xid))
+    story.run(50)
+    other.put("between")
+    one.submit(driver.CommitXa(one.token(), xid))
+    story.run(50)
+    story.queue_manager.restart()
+    story.run(50)
+    story.client("after").listen(3, Q)
+    story.run(100)
+
+
 BRANCH_STORIES = (
+    overtaken,
     failed_and_prepared,
     rolled_back_from_a_full_queue,
     in_two_phases,

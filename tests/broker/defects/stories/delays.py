@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.broker.defects.stories.failures import Office
 from tests.broker.defects.stories.story import DURABLE, SHARED, TOPIC, Q, Story
 from tests.broker.world import MS
 
@@ -116,7 +117,17 @@ def expired_over_a_kill(story: Story) -> None:
     story.run(3_000)
 
 
+def of_priority_0(story: Story) -> None:
+    one, office = story.client("one"), Office(story)
+    office.define("Q")
+    office.alter("Q", DEFPRTY=5)
+    one.listen(3, Q)
+    one.put("last", delay_ms=20, priority=0)
+    story.run(100)
+
+
 DELAY_STORIES = (
+    of_priority_0,
     delayed_on_queues,
     temporary_queues,
     units_of_two_modes,

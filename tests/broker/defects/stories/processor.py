@@ -229,6 +229,17 @@ def reported_without_correlation_id(story: Story) -> None:
     look(office, "REPLIES")
 
 
+def proxy_refused_by_the_store(story: Story) -> None:
+    story.begin("hierarchy", MEMBERS)
+    one, two = story.client("one"), story.client("two", "two", member="QM2")
+    two.listen(3, TOPIC, DURABLE, "d")
+    story.run(100)
+    send(one, TOPIC, "refused at first", delay_ms=500)
+    story.run(100)
+    story.stores["QM2"].fail(1)
+    story.run(20_000)
+
+
 def proxy_down(story: Story) -> None:
     story.begin("hierarchy", MEMBERS)
     one, two = story.client("one"), story.client("two", "two", member="QM2")
@@ -277,6 +288,7 @@ PROCESSOR_STORIES = (
     depth_of_zero,
     reported_without_correlation_id,
     proxy_down,
+    proxy_refused_by_the_store,
     dead_letter_over_a_restart,
     started_while_puts_are_disabled,
 )

@@ -238,7 +238,19 @@ def with_a_colon(story: Story) -> None:
     story.run(10)
 
 
+def shared_over_a_restart(story: Story) -> None:
+    """Run a story of a shared non-durable subscription; after a restart a durable one gets its name."""
+    story.client("one").listen(3, TOPIC, SHARED, "club")
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("sender").put("missed", 2)
+    story.client("one again").listen(3, TOPIC, SHARED_DURABLE, "club")
+    story.run(10)
+
+
 REOPENING_STORIES = (
+    shared_over_a_restart,
     refused_before,
     with_a_colon,
     with_another_selector,

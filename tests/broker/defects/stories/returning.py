@@ -20,6 +20,18 @@ _LOSSES = 20
 _SENT = (1, "of Q"), (5, "of R")
 
 
+def large_over_a_restart(story: Story) -> None:
+    sender = story.client("sender")
+    for name in ("a", "b"):
+        message = Message(message_id=name, body=name * 70_000, durable=True)
+        sender.submit(driver.Send(sender.token(), 1, message))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
 def given_back(story: Story) -> None:
     one = story.client("one")
     one.listen(3, Q, credit=1)
@@ -299,6 +311,7 @@ RETURNING_STORIES = (
     acknowledgement_refused_by_the_store,
     unsubscription_refused_by_the_store,
     bytes_over_a_restart,
+    large_over_a_restart,
     held_at_a_stop,
     sent_behind_another_one,
     given_back,

@@ -59,6 +59,7 @@ class Story(World):
             for (name, store), one in zip(stores.items(), seams, strict=True)
         )
         self.managers = network(self.runner, topology, members)
+        self.stores = stores
         self.store, self.queue_manager = stores[names[0]], self.managers[names[0]]
         self.driver = InProcessDriver(*self.managers.values())
 

@@ -225,6 +225,21 @@ def _header_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(replace(one, dead=None) if isinstance(one, MessageStored) else one for one in records)
 
 
+@defect(made, "overdue-to-target-at-restart", "DD-71")
+def _overdue_to_target() -> Seams:
+    """At a restart, a message whose delay is over goes to its target, even if the target is disabled for puts."""
+
+    def start(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        return tuple(
+            replace(one, due_ms=None)
+            if isinstance(one, MessageStored) and one.due_ms is not None and one.due_ms <= view.last_ms
+            else one
+            for one in records
+        )
+
+    return filters(read=start)
+
+
 FAILURE_DEFECTS = (
     Defect(
         name="undeliverable-discarded",
@@ -264,4 +279,5 @@ FAILURE_DEFECTS = (
     _one_is_kept,
     _given_up,
     _header_lost,
+    _overdue_to_target,
 )
