@@ -165,7 +165,8 @@ class LightClient:
                     break
         finally:  # the broker may have refused, or a signal may have interrupted the call
             self._subscribing.discard(terms.name)
-        self.subscriptions[terms.name] = subscription
+        if not subscription.over:
+            self.subscriptions[terms.name] = subscription
         return subscription
 
     def unsubscribe(self, name: str, caller: int, *, at_once: bool) -> Operation[None]:

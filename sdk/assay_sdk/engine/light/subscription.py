@@ -172,8 +172,9 @@ class LightSubscription:
         except RefusedError:
             connection.unroute(link)
             raise
-        self._attempt, self._link = attempt, link
-        self.replenish()
+        if not self.over:  # the broker may have closed the link directly behind its answer
+            self._attempt, self._link = attempt, link
+            self.replenish()
 
     def allow(self, credit: int) -> Operation[None]:
         """Change the credit; if the broker has more credit than the new value, drain the link."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from tests.sdk.faces.mqlight.worlds import SECOND, World, bodies
 
-from assay_sdk import Delivery, IllegalStateError, MessagingError
+from assay_sdk import Delivery, IllegalStateError, MessagingError, connect_mqlight
+from assay_sdk.driver import Done, Driver, DriverCommand, DriverEvent, LinkClosed, OpenReceiver, Target
+from assay_sdk.time import Runner
 
 
 def test_a_subscription_with_a_time_to_live_outlives_its_client_and_one_without_does_not(world: World) -> None:
@@ -83,6 +88,57 @@ def test_an_on_error_that_raises_is_logged_and_disturbs_nothing(world: World, ca
         world.let(SECOND)
         assert bodies(got) == ["x"]
     assert "the exception listener raised" in caplog.text
+
+
+class _Ending:
+    """A wire on which the broker closes each subscription directly behind its answer to the attach."""
+
+    def __init__(self, sink: Callable[[DriverEvent], None]) -> None:
+        self.wire: Any = None
+        self._sink = sink
+        self._opening: dict[int, int] = {}
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.wire, name)
+
+    def submit(self, command: DriverCommand) -> None:
+        if isinstance(command, OpenReceiver):
+            self._opening[command.token] = command.link
+        self.wire.submit(command)
+
+    def receive(self, event: DriverEvent) -> None:
+        self._sink(event)
+        if isinstance(event, Done) and event.token in self._opening:
+            self._sink(LinkClosed(self._opening.pop(event.token), None))
+
+
+class _EndingDriver:
+    """A driver with such wires."""
+
+    name = "ending"
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Any:
+        ending = _Ending(sink)
+        ending.wire = self._driver.connect(target, ending.receive, runner)
+        return ending
+
+
+def test_a_subscription_that_the_broker_ends_at_once_is_forgotten(world: World) -> None:
+    complaints: list[str] = []
+    broker = world.broker
+    with connect_mqlight(
+        broker.url,
+        driver=_EndingDriver(broker.driver),
+        runner=broker.runner,
+        on_error=lambda error: complaints.append(error.text),
+    ) as client:
+        subscription = client.subscribe("t")
+        assert subscription.receive(0) is None
+        assert client._engine.subscriptions == {}
+    assert complaints == ["the broker has ended the subscription private:t: subscribe again"]
 
 
 @pytest.mark.parametrize(
