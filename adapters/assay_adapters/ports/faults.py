@@ -94,7 +94,7 @@ class Now(Struct, frozen=True, tag=True):
 
 
 class Arrival(Struct, frozen=True, tag=True):
-    """The trigger as soon as the broker has received the message with this key, answered or not."""
+    """The trigger right after the message with this key was passed on to the broker, answered or not."""
 
     key: str
 

@@ -284,7 +284,7 @@ STAGING_VARIANTS = (
     Variant(
         name="released-in-another-order",
         rules=("DD-03", "DD-06", "DD-38"),
-        text="Messages for queues whose delays end in the same moment are not released in the order of their sends.",
+        text="Messages to queues are not released in the order of their sends if their delays end in the same moment.",
         allowed_by="DELAY:7 says nothing about an order.",
         apply=_equals_backwards,
     ),

@@ -152,8 +152,8 @@ def in_range(claim: Claim, history: History) -> Finding:
     The bound `lasts_ms` is the time, in milliseconds since the start of the send (`call`), after which the message may
     have expired.  If an inspection after this time does not show the field, the finding is inconclusive.
 
-    With the bound `measured`, a step has computed the other bounds from the recorded times of the events.  So a delay
-    of the harness cannot make them wrong.
+    With the bound `measured`, a step has computed the other bounds from the recorded times of the events.  So a pass
+    does not depend on delays of the harness.
     """
     name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
     say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))

@@ -262,7 +262,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination queue "nowhere"
       And the dead-letter queue holds 2 messages
 
-    @evidence @needs-time-to-live
+    @kit @needs-time-to-live
     Scenario: A report on the dead-letter queue is still there after the end of the message's time to live
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)

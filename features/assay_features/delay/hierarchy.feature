@@ -125,7 +125,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-store-error @needs-durable-subscription
-    Scenario: If queue manager B's store refuses a publication from A, a subscriber at B gets it all the same, once
+    Scenario: A subscriber at queue manager B gets a publication exactly once although B's store refused it first
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s
@@ -135,7 +135,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" and "next" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: If queue manager B is down at the send, a subscriber that B has announced gets the publication after B's start
+    Scenario: If queue manager B is down at the send, an inactive durable subscription there gets the publication after B's start
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       And subscriber "steady" is inactive

@@ -126,7 +126,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    @evidence @needs-admin @needs-store-error @own-instance
+    @kit @needs-admin @needs-store-error @own-instance
     Scenario: If the store refuses to disable the staging queue for gets, due messages are still delivered
       Given an empty queue
       And a receiver is waiting on the queue

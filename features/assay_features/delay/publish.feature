@@ -40,7 +40,9 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And an administered subscription "orders" from the topic to the queue
       When message "news" is sent to the topic with a delivery delay of 5 s
       And the broker <event>
+      And subscriber "steady" comes back
       Then the queue holds "news"
+      And "steady" sees "news" exactly once
 
       @needs-restart
       Examples: Restart

@@ -474,7 +474,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-session
-    Scenario Outline: The non-durable subscription of <subscriber> stores no message after the subscriber has gone
+    Scenario Outline: A <kind> subscription of the classic face stores no message after the subscriber has gone
       Given a topic
       And <subscriber> on the topic
       When subscriber "reader" goes away
@@ -485,13 +485,13 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "reader" never sees "missed"
 
       Examples:
-        | subscriber                                |
-        | a classic non-durable subscriber "reader" |
+        | kind        | subscriber                                |
+        | non-durable | a classic non-durable subscriber "reader" |
 
       @needs-shared-subscription
       Examples:
-        | subscriber                                                             |
-        | a classic subscriber "reader" that shares non-durable subscription "c" |
+        | kind               | subscriber                                                             |
+        | shared non-durable | a classic subscriber "reader" that shares non-durable subscription "c" |
 
     @evidence @needs-subscription-list
     Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended>
@@ -817,7 +817,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | is killed and comes back |
 
     @evidence @needs-session
-    Scenario Outline: The durable subscription of <subscriber> stores messages while the subscriber is inactive
+    Scenario Outline: A <kind> subscription of the classic face stores messages while the subscriber is inactive
       Given a topic
       And <subscriber> on the topic
       When subscriber "reader" goes away
@@ -826,13 +826,13 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "reader" sees "m1" exactly once
 
       Examples:
-        | subscriber                            |
-        | a classic durable subscriber "reader" |
+        | kind    | subscriber                            |
+        | durable | a classic durable subscriber "reader" |
 
       @needs-shared-subscription
       Examples:
-        | subscriber                                                         |
-        | a classic subscriber "reader" that shares durable subscription "c" |
+        | kind           | subscriber                                                         |
+        | shared durable | a classic subscriber "reader" that shares durable subscription "c" |
 
     Scenario: An inactive durable subscription stores many messages
       Given a topic

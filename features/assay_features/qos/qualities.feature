@@ -221,11 +221,13 @@ Feature: Each sender and each subscriber chooses one of two qualities of service
       And "sure" sees "m1" to "m3" at most once
 
     @needs-cut @needs-reconnect
-    Scenario: If every connection is cut when the broker has received a message, the message is not sent again
+    Scenario: If every connection is cut right after a message was passed on to the broker, the message is not sent again
       Given a topic
-      When message "m1" is sent to the topic with quality of service at-most-once and every connection is cut when the broker has received the message
+      When message "m1" is sent to the topic with quality of service at-most-once and every connection is cut right after the message was passed on
+      And 10 s pass
       And message "m2" is sent to the topic with quality of service at-most-once
-      Then "m1" and "m2" went over the wire once, settled
+      And 1 s pass
+      Then "m1" went over the wire once, settled
 
     Scenario Outline: A message with <body> arrives unaltered
       Given a topic

@@ -227,6 +227,8 @@ def _overtaken_back() -> Seams:
         if isinstance(command, PrepareBranch):
             sent = (one for unit in view.ended(command) for one in unit.sent)
             prepared.update((one.message.message_id, one.target) for one in sent)
+        elif isinstance(command, CommitBranch):
+            prepared.clear()
         elif isinstance(command, Put) and command.unit is None:
             target = view.target(command)
             overtaken.update(one for one, queue in prepared.items() if queue == target)

@@ -181,7 +181,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
-        " and every connection is cut when the broker has received the message"
+        " and every connection is cut right after the message was passed on"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:

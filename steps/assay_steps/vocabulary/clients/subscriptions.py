@@ -38,45 +38,20 @@ def _role(
     return Role(origin=origin, ack=ack, client_id=client, member=place.member, face=style)
 
 
-@given(phrase("a {style:Style} non-durable subscriber {name:Name} on {place:Place}"))
-def _(world: World, style: str, name: str, place: Place) -> None:
-    role = _role(world, place, durable=False, subscription=None, client=None, style=style)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
-@given(phrase("a {style:Style} durable subscriber {name:Name} on {place:Place}"))
-def _(world: World, style: str, name: str, place: Place) -> None:
-    role = _role(world, place, durable=True, subscription=name, client=name, style=style)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
-@given(
-    phrase(
-        "a {style:Style} subscriber {name:Name} that shares durable subscription {subscription:Name} on {place:Place}"
-    )
-)
-def _(world: World, style: str, name: str, subscription: str, place: Place) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=None, shared=True, style=style)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
-@given(
-    phrase(
-        "a {style:Style} subscriber {name:Name} that shares non-durable subscription {subscription:Name}"
-        " on {place:Place}"
-    )
-)
-def _(world: World, style: str, name: str, subscription: str, place: Place) -> None:
-    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True, style=style)
-    world.play(name, role).needed().listen(Script()).needed()
-
-
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a non-durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
+@given(phrase("a {style:Style} non-durable subscriber {name:Name} on {place:Place}"))
 @when(phrase("a non-durable subscriber {name:Name} subscribes to {place:Place}"))
-def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
-    role = _role(world, place, durable=False, subscription=None, client=None, ack=ack, selector=selector)
+def _(
+    world: World,
+    name: str,
+    place: Place,
+    ack: AckMode = AckMode.AUTO,
+    selector: str | None = None,
+    style: str | None = None,
+) -> None:
+    role = _role(world, place, durable=False, subscription=None, client=None, ack=ack, selector=selector, style=style)
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -101,9 +76,17 @@ def _(world: World, name: str, place: Place) -> None:
 @given(phrase("a durable subscriber {name:Name} on {place:Place}"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} in {ack:Ack} mode"))
 @given(phrase("a durable subscriber {name:Name} on {place:Place} for messages with {selector:Name}"))
+@given(phrase("a {style:Style} durable subscriber {name:Name} on {place:Place}"))
 @when(phrase("a durable subscriber {name:Name} subscribes to {place:Place}"))
-def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, selector: str | None = None) -> None:
-    role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector)
+def _(
+    world: World,
+    name: str,
+    place: Place,
+    ack: AckMode = AckMode.AUTO,
+    selector: str | None = None,
+    style: str | None = None,
+) -> None:
+    role = _role(world, place, durable=True, subscription=name, client=name, ack=ack, selector=selector, style=style)
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -187,10 +170,30 @@ def _(world: World, name: str, client: str, place: Place, subscription: str) -> 
         " for messages with {selector:Name}"
     )
 )
+@given(
+    phrase(
+        "a {style:Style} subscriber {name:Name} that shares durable subscription {subscription:Name} on {place:Place}"
+    )
+)
 def _(
-    world: World, name: str, subscription: str, place: Place, client: str | None = None, selector: str | None = None
+    world: World,
+    name: str,
+    subscription: str,
+    place: Place,
+    client: str | None = None,
+    selector: str | None = None,
+    style: str | None = None,
 ) -> None:
-    role = _role(world, place, durable=True, subscription=subscription, client=client, shared=True, selector=selector)
+    role = _role(
+        world,
+        place,
+        durable=True,
+        subscription=subscription,
+        client=client,
+        shared=True,
+        selector=selector,
+        style=style,
+    )
     world.play(name, role).needed().listen(Script()).needed()
 
 
@@ -201,8 +204,23 @@ def _(
         " for messages with {selector:Name}"
     )
 )
-def _(world: World, name: str, subscription: str, place: Place, selector: str | None = None) -> None:
-    role = _role(world, place, durable=False, subscription=subscription, client=None, shared=True, selector=selector)
+@given(
+    phrase(
+        "a {style:Style} subscriber {name:Name} that shares non-durable subscription {subscription:Name}"
+        " on {place:Place}"
+    )
+)
+def _(
+    world: World,
+    name: str,
+    subscription: str,
+    place: Place,
+    selector: str | None = None,
+    style: str | None = None,
+) -> None:
+    role = _role(
+        world, place, durable=False, subscription=subscription, client=None, shared=True, selector=selector, style=style
+    )
     world.play(name, role).needed().listen(Script()).needed()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
 from assay_evidence.events import Late, Step
@@ -159,7 +160,8 @@ def lasts_ms(ttl_ms: int) -> int:
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     """Compute bounds for the Expiry field (MQMD), which shows the rest of a message's time to live.
 
-    The time to live begins between the begin and the end of the send; the field shows the rest at the inspection.
+    The time to live begins between the begin and the end of the send; the field shows the rest at a moment between the
+    event before the inspection and the inspection's own event.
 
     Args:
         world: The scenario's world.
@@ -174,8 +176,15 @@ def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     begun_ms = world.sent_ns(label) // NS_PER_MS
     sent_ms = -(-_moment_ns(world, world.recorder.returned(world.messages[label].call)) // NS_PER_MS)
     least = max(0, ttl_ms - (shown_ms - begun_ms) - ACCURACY_MS)
-    most = max(0, ttl_ms - (shown_ms - sent_ms) + ACCURACY_MS)
+    asked_ms = _moment_before_ns(world, at) // NS_PER_MS
+    most = max(0, ttl_ms - (asked_ms - sent_ms) + ACCURACY_MS)
     return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH), "measured": 1}
+
+
+def _moment_before_ns(world: World, ref: str) -> int:
+    """Return the time of the last event before another event, delays apart; the harness may note both after a delay."""
+    before = takewhile(lambda event: event.ref != ref, world.recorder.journal.events)
+    return [event for event in before if not isinstance(event, Late)][-1].mono_ns
 
 
 def _moment_ns(world: World, ref: str) -> int:
