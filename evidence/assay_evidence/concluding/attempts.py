@@ -22,7 +22,8 @@ or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
 
-So a later attempt never replaces a pass or a fail.  Nor does it replace an attempt with a damaged journal, because the
+The suite makes no next attempt if a known outcome expects the verdict of an attempt.  So a later attempt never replaces
+a pass or a fail.  Nor does it replace an attempt with a damaged journal, because the
 lost lines may have shown a fail.
 """
 

@@ -271,8 +271,8 @@ class AssayPlugin:
 
     def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
         case, where = item.stash[CASE], item.stash[CURRENT_STEP].where(verdict)
-        item.stash[DELAYED] = verdict.delayed
         known = self.run.known_outcome(case, verdict)
+        item.stash[DELAYED] = verdict.delayed and known is None
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")
         item.stash[PROBED] = verdict.verdict

@@ -40,7 +40,10 @@ CAN_FORK = sys.platform == "linux"
 ATTEMPT = pytest.StashKey[int]()
 """The key under which a pytest item holds the number of its present attempt; the first attempt has no entry."""
 DELAYED = pytest.StashKey[bool]()
-"""The key under which a pytest item holds whether circumstances of the run left its last attempt undecided."""
+"""The key under which a pytest item holds whether circumstances of the run left its last attempt undecided.
+
+False if a known outcome expects this: a repeat would end in the same way.
+"""
 FEWER = 4
 """The number of processes is divided by this factor in each round of repeats, so that the machine is less busy."""
 FEWEST = 2

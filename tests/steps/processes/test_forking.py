@@ -8,6 +8,7 @@ import re
 import signal
 from collections import Counter
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,14 @@ from pytest_bdd.parser import Step
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.brokers.reference.server.instance import ServerInstance
+from assay_adapters.known import KnownOutcome, KnownOutcomes
 from assay_adapters.ports.backend import BackendError, FaultSharing, SharedFaultError, Silence, Whose
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Call, Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_steps.plugin import run as suite_run
 from assay_steps.plugin.cases import CASE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from assay_steps.processes.forking import ATTEMPT, CAN_FORK, ROUNDS
@@ -212,6 +215,20 @@ def test_a_scenario_that_is_delayed_every_time_stays_inconclusive(tmp_path: Path
     (found,) = evidence(out)[1].scenarios
     assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, ROUNDS)
     assert "1 failed" in (out / "pytest.log").read_text()
+
+
+def test_a_delayed_scenario_with_a_known_outcome_is_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = KnownOutcome(
+        SENSITIVE, Verdict.INCONCLUSIVE, "The broker refuses it.", "its manual", "Assay", date(2100, 1, 1)
+    )
+    monkeypatch.setattr(suite_run, "known_outcomes", lambda _backend: KnownOutcomes((known,)))
+    out = tmp_path / "out"
+    options = SuiteOptions(out=out, backend="reference-server", scenarios=(SENSITIVE,), workers=1, probes=False)
+    assert run_suite(options, plugins=[Stopper("gw0")]) is pytest.ExitCode.OK
+    (found,) = evidence(out)[1].scenarios
+    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, 1)
 
 
 class Misser:
