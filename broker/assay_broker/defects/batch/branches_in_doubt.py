@@ -200,23 +200,6 @@ def _back_in_doubt() -> Seams:
     return filters(written=written, read=read)
 
 
-@defect(made, "late-prepare-loses-delayed", "DD-27")
-def _late_prepare_loses() -> Seams:
-    """A delayed message is lost if its branch is prepared after the end of the delay."""
-    lost: set[str | None] = set()
-
-    def note(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, PrepareBranch):
-            sent = (one for unit in view.ended(command) for one in unit.sent)
-            lost.update(one.message.message_id for one in sent if one.delayed and one.due_ms <= now_ms)
-        return None
-
-    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
-        return None if delivery.message.message_id in lost else delivery
-
-    return filters(note, delivery=delivered)
-
-
 @defect(made, "overtaken-branch-back-after-restart", "BT-13")
 def _overtaken_back() -> Seams:
     """After a restart, the messages of a branch come twice if other messages came between its prepare and commit."""
@@ -268,7 +251,6 @@ BRANCHES_IN_DOUBT_DEFECTS = (
     _published_lost,
     _one_for_all,
     _back_in_doubt,
-    _late_prepare_loses,
     _overtaken_back,
     _counts_to_two,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Browse, Cancel, Command, Disconnect, FromMember, Put
+from assay_broker.core.commands import Browse, Cancel, Command, Disconnect, FromMember, PrepareBranch, Put
+from assay_broker.core.effects import Deliver
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageStored, Record
@@ -22,7 +23,16 @@ from assay_broker.defects.sends import (
     resent,
     twice,
 )
-from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, puts, refusing, written
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    delayed_messages,
+    delayed_puts,
+    filters,
+    puts,
+    refusing,
+    written,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -300,6 +310,23 @@ def _not_stored(record: Record) -> tuple[Record, ...]:
     return () if isinstance(record, MessageStored) and not record.message.properties else (record,)
 
 
+@defect(made, "late-prepare-loses-delayed", "DD-27")
+def _late_prepare_loses() -> Seams:
+    """A delayed message is lost if its branch is prepared after the end of the delay."""
+    lost: set[str | None] = set()
+
+    def note(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, PrepareBranch):
+            sent = (one for unit in view.ended(command) for one in unit.sent)
+            lost.update(one.message.message_id for one in sent if one.delayed and one.due_ms <= now_ms)
+        return None
+
+    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
+        return None if delivery.message.message_id in lost else delivery
+
+    return filters(note, delivery=delivered)
+
+
 DELIVERY_DEFECTS = (
     _temporary_lost,
     _only_for_waiting,
@@ -349,4 +376,5 @@ DELIVERY_DEFECTS = (
         apply=lambda: refusing(_needs_staging, "The staging queue cannot take another message."),
     ),
     _not_stored,
+    _late_prepare_loses,
 )
