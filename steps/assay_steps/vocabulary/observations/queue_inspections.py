@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
-from assay_evidence.events import Late, Step
+from assay_evidence.events import Admin, Late, Return, Step
 from assay_steps.cast.queue_inspections import Found, Inspection
 from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
@@ -161,7 +161,8 @@ def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     """Compute bounds for the Expiry field (MQMD), which shows the rest of a message's time to live.
 
     The time to live begins between the begin and the end of the send; the field shows the rest at a moment between the
-    event before the inspection and the inspection's own event.
+    event before the inspection and the inspection's own event.  If these are far apart, for example because the harness
+    was delayed, the bounds are wide and prove little, so they do not count as measured.
 
     Args:
         world: The scenario's world.
@@ -178,13 +179,14 @@ def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     least = max(0, ttl_ms - (shown_ms - begun_ms) - ACCURACY_MS)
     asked_ms = _moment_before_ns(world, at) // NS_PER_MS
     most = max(0, ttl_ms - (asked_ms - sent_ms) + ACCURACY_MS)
-    return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH), "measured": 1}
+    measured = shown_ms - asked_ms <= ACCURACY_MS
+    return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH), "measured": int(measured)}
 
 
 def _moment_before_ns(world: World, ref: str) -> int:
-    """Return the time of the last event before another event, delays apart; the harness may note both after a delay."""
+    """Return the time of the last event before another event, among the events that steps and their calls write."""
     before = takewhile(lambda event: event.ref != ref, world.recorder.journal.events)
-    return [event for event in before if not isinstance(event, Late)][-1].mono_ns
+    return [event for event in before if isinstance(event, Admin | Return | Step)][-1].mono_ns
 
 
 def _moment_ns(world: World, ref: str) -> int:
