@@ -30,6 +30,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.plugin.steps.lost_steps import lost_arguments, lost_steps
 from assay_steps.processes.meetings import Told, last_work, meeting_lines
+from assay_steps.processes.scheduling import is_long
 from assay_steps.words.mistakes import (
     NEEDS_PREFIX,
     PROBE_PREFIX,
@@ -316,11 +317,21 @@ def _meetings(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> tu
     fault, timed = needs.shared_fault, bool(needs.capabilities & TIMED)
     if fault is not Capability.KILL and not (fault is Capability.RESTART and timed):
         return needs, frozenset(), ""
-    steps = [Told(step.line_number, step.name) for step in template.render(_values_of(item)).steps]
+    steps = _steps_of(item, template)
     lines = meeting_lines(steps, timed=timed)
     if lines is None:
         return structs.replace(needs, shared_fault=None), frozenset(), ""
     return needs, lines, last_work(steps) if fault is Capability.KILL else ""
+
+
+def _steps_of(item: pytest.Item, template: ScenarioTemplate) -> list[Told]:
+    return [Told(step.line_number, step.name) for step in template.render(_values_of(item)).steps]
+
+
+def may_last_long(item: pytest.Item) -> bool:
+    """Return whether a pytest item is a scenario that may last ten seconds or more (`is_long`)."""
+    template = template_of(item)
+    return template is not None and is_long(step.text for step in _steps_of(item, template))
 
 
 def probe_of(tags: Iterable[str]) -> Capability | None:

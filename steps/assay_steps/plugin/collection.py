@@ -13,7 +13,16 @@ from assay_adapters.ports.backend import FaultSharing
 from assay_features import Role
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin import checks
-from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, templates
+from assay_steps.plugin.cases import (
+    CASE,
+    Case,
+    case_of,
+    feature_of,
+    may_last_long,
+    mistakes_of,
+    repeated_rows,
+    templates,
+)
 from assay_steps.plugin.narrowing import narrowed
 from assay_steps.plugin.probes import wanted_probes
 from assay_steps.plugin.run import MAIN, Run
@@ -119,7 +128,8 @@ class Collection:
             self._keep_apart(tried)
         if dropped:
             config.hook.pytest_deselected(items=dropped)
-        items[:] = interleaved(kept, _feature) if self._process.is_one_of_many and not self._run.virtual else kept
+        is_spread = self._process.is_one_of_many and not self._run.virtual
+        items[:] = interleaved(kept, _feature, may_last_long) if is_spread else kept
 
     def _keep_apart(self, items: Iterable[pytest.Item]) -> None:
         """Give a scenario a broker that no other scenario uses, if one of the backend's known outcomes asks for it."""

@@ -1,7 +1,7 @@
 """Runs the scenarios in several processes, forked after the collection.
 
-If circumstances of the run left a scenario without a decision (`assay_evidence.concluding.attempts`), another round
-with fewer processes repeats the scenario.
+If circumstances of the run left a scenario without a decision (`assay_evidence.concluding.attempts`), another process
+repeats the scenario as soon as few processes are left.
 
 Forked processes share the start of Python, the imports and the collection; pytest-xdist's workers repeat these steps,
 each for itself. A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).
@@ -20,7 +20,7 @@ import traceback
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -45,13 +45,13 @@ DELAYED = pytest.StashKey[bool]()
 False if a known outcome expects this: a repeat would end in the same way.
 """
 FEWER = 4
-"""The number of processes is divided by this factor in each round of repeats, so that the machine is less busy."""
+"""The number of processes is divided by this factor for each further attempt, so that the machine is less busy."""
 FEWEST = 2
-"""The smallest number of processes of a round, unless the run has fewer; a single process would mostly wait."""
-ROUNDS = 3
+"""The smallest number of processes for further attempts, unless the run has fewer; one process would mostly wait."""
+ATTEMPTS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
-"""For each process with which a round begins, the round replaces at most this number of dead processes.
+"""For each process with which a run begins, the run replaces at most this number of dead processes.
 
 Without a limit, a run in which every process dies would never end.
 """
@@ -115,6 +115,7 @@ class _Forked(Struct, eq=False):
     Args:
         name: The name of the process and of its journal.
         process: The process.
+        tickets: The queue from which the process takes its scenarios.
         said: The connection on which messages of the process arrive.
         within: The index of the scenario that the process runs now; None for none.
         follows: The index of the scenario that the process runs next; None for none.
@@ -123,6 +124,7 @@ class _Forked(Struct, eq=False):
 
     name: str
     process: ForkProcess
+    tickets: _Tickets
     said: Connection
     within: int | None = None
     follows: int | None = None
@@ -200,7 +202,7 @@ class Forks:
         self._ears: set[Connection] = set()
         """The parent's ends of the pipes from the forked processes."""
         self._again: list[int] = []
-        """In the parent, the indexes of the scenarios that must be repeated after the present round."""
+        """In the parent, the indexes of the scenarios that must be repeated."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -215,16 +217,8 @@ class Forks:
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
         freeze()
-        numbers: Sequence[int] = range(len(session.items))
-        for attempt in range(1, ROUNDS + 1):
-            count = max(min(FEWEST, self._count), self._count // FEWER ** (attempt - 1))
-            with closing(_Tickets(_portions(session.items, numbers, self._order))) as tickets:
-                self._try_all(session, tickets, min(count, len(numbers)))
-            numbers, self._again = sorted(self._again), []
-            if not numbers:
-                break
-            for number in numbers:
-                session.items[number].stash[ATTEMPT] = attempt + 1
+        with ExitStack() as files:
+            self._try_all(session, files)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -237,7 +231,10 @@ class Forks:
 
     # the parent process ----------------------------------------------------------------------------------------------
 
-    def _try_all(self, session: pytest.Session, tickets: _Tickets, count: int) -> None:
+    def _try_all(self, session: pytest.Session, files: ExitStack) -> None:
+        portions = _portions(session.items, range(len(session.items)), self._order)
+        tickets = files.enter_context(closing(_Tickets(portions)))
+        count = min(self._count, len(session.items))
         forked: list[_Forked] = []
         replacements = count * REPLACEMENTS
         try:
@@ -253,12 +250,24 @@ class Forks:
                     forked.remove(one)
                     if one.within is not None and replacements:
                         replacements -= 1
-                        forked.append(self._fork(session, tickets, one.follows))
+                        forked.append(self._fork(session, one.tickets, one.follows))
+                while (repeated := self._next_repeated(session, len(forked))) is not None:
+                    forked.append(self._fork(session, files.enter_context(closing(_Tickets([repeated])))))
         except BaseException:  # Ctrl-C too: otherwise the processes would go on
             self._interrupts.defer()
-            tickets.tear_up()
+            for one in forked:
+                one.tickets.tear_up()
             self._see_off(session, forked)
             raise
+
+    def _next_repeated(self, session: pytest.Session, running: int) -> Sequence[int] | None:
+        """Take the next portion of scenarios to repeat; None if there is none, or if too many processes are running."""
+        for portion in _portions(session.items, sorted(self._again), self._order):
+            attempt = max(session.items[number].stash[ATTEMPT] for number in portion)
+            if running < max(min(FEWEST, self._count), self._count // FEWER ** (attempt - 1)):
+                self._again = [number for number in self._again if number not in portion]
+                return portion
+        return None
 
     def _fork(self, session: pytest.Session, tickets: _Tickets, first: int | None = None) -> _Forked:
         name = f"gw{len(self._writers)}"
@@ -274,7 +283,7 @@ class Forks:
             process.start()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         says.close()
-        return _Forked(name, process, hears)
+        return _Forked(name, process, tickets, hears)
 
     def _hear(self, session: pytest.Session, one: _Forked) -> bool:
         """Receive a process's message and pass its reports to pytest; return False if the process has ended."""
@@ -291,6 +300,8 @@ class Forks:
             report = hook.pytest_report_from_serializable(config=session.config, data=data)
             hook.pytest_runtest_logreport(report=report)
         if said.again is not None:
+            stash = session.items[said.again].stash
+            stash[ATTEMPT] = stash.get(ATTEMPT, 1) + 1
             self._again.append(said.again)
         one.within, one.follows, one.problem = said.begins, said.follows, said.problem
         return True
@@ -347,7 +358,7 @@ class Forks:
                 says.send(structs.replace(said, begins=number, follows=following))
             item, after = session.items[number], None if following is None else session.items[following]
             config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            if item.stash.get(DELAYED, False) and item.stash.get(ATTEMPT, 1) < ROUNDS:
+            if item.stash.get(DELAYED, False) and item.stash.get(ATTEMPT, 1) < ATTEMPTS:
                 said = _Said(again=number)
             else:
                 to_serializable = config.hook.pytest_report_to_serializable

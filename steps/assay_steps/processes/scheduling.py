@@ -9,6 +9,7 @@ it reports its collection, and the controller's scheduler reads that file.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
@@ -33,6 +34,12 @@ Groups = dict[str, str]
 
 SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
+
+EARLY = 0.8
+"""The part of the order in which all long scenarios begin (`is_long`)."""
+
+_LONG = re.compile(r"\b([1-9]\d{4,} ms|[1-9]\d+ s|[1-9]\d* (min|minutes|h|d))\b")
+"""Finds a duration of ten seconds or more."""
 
 _ALONE = "faults"
 """The kind of the groups for scenarios with faults that use a broker alone, one after the other."""
@@ -83,20 +90,31 @@ def repeated_group(group: str) -> str:
     return f"{_ALONE}-{int(number) % FAULT_GROUPS}" if number else ""
 
 
-def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-    """Spread the items of each kind evenly over the list; keep the order within each kind.
+def is_long(sentences: Iterable[str]) -> bool:
+    """Return whether a scenario with these steps may last ten seconds or more, because a step names such a duration."""
+    return any(map(_LONG.search, sentences))
+
+
+def interleaved(items: Iterable[T], kind: Callable[[T], Hashable], is_early: Callable[[T], bool]) -> list[T]:
+    """Spread the items of each kind evenly over the list.
 
     The scenarios of a feature cost about the same: in some features they start brokers, in others they wait.  If the
     run went feature by feature, the machine would be overloaded at first and idle later.
 
     Args:
         items: The items to spread.
-        kind: Computes the kind of an item.
+        kind: Computes the kind of an item. Items of a kind keep their order if `is_early` has the same result for them.
+        is_early: Returns whether an item must not come near the end: it takes so long that the run would wait for it
+            alone.  Such items are spread over the first part of the list only (`EARLY`).
     """
-    kinds: dict[Hashable, list[T]] = {}
+    kinds: dict[tuple[Hashable, bool], list[T]] = {}
     for item in items:
-        kinds.setdefault(kind(item), []).append(item)
-    places = ((place / len(alike), item) for alike in kinds.values() for place, item in enumerate(alike))
+        kinds.setdefault((kind(item), is_early(item)), []).append(item)
+    places = (
+        (place / len(alike) * (EARLY if early else 1), item)
+        for (_, early), alike in kinds.items()
+        for place, item in enumerate(alike)
+    )
     return [item for _, item in sorted(places, key=itemgetter(0))]
 
 

@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import re
 import signal
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_steps.plugin import run as suite_run
 from assay_steps.plugin.cases import CASE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
-from assay_steps.processes.forking import ATTEMPT, CAN_FORK, ROUNDS
+from assay_steps.processes.forking import ATTEMPT, ATTEMPTS, CAN_FORK
 from assay_steps.processes.scheduling import FAULT_GROUPS, Groups, groups_of
 
 pytestmark = pytest.mark.skipif(
@@ -186,11 +187,15 @@ class Stopper:
 
     def pytest_bdd_before_step_call(self, step: Step) -> None:
         """Stop this process; a shell lets it go on."""
-        if step.type != "then" or multiprocessing.current_process().name not in self._processes:
-            return
-        seconds = HELD_UP_NS / 1e9 + 0.3
-        os.system(f"(sleep {seconds}; kill -CONT {os.getpid()}) &")  # noqa: S605 - our own command
-        os.kill(os.getpid(), signal.SIGSTOP)
+        if step.type == "then" and multiprocessing.current_process().name in self._processes:
+            stop_for_long()
+
+
+def stop_for_long() -> None:
+    """Stop this process for longer than the harness may be delayed."""
+    seconds = HELD_UP_NS / 1e9 + 0.3
+    os.system(f"(sleep {seconds}; kill -CONT {os.getpid()}) &")  # noqa: S605 - our own command
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def test_a_scenario_that_a_busy_machine_delayed_is_repeated_and_the_second_attempt_decides(tmp_path: Path) -> None:
@@ -208,12 +213,51 @@ def test_a_scenario_that_a_busy_machine_delayed_is_repeated_and_the_second_attem
     assert "1 passed" in (out / "pytest.log").read_text()
 
 
+class Waiter:
+    """A pytest plugin whose second scenario begins only when the first is being repeated.
+
+    Args:
+        begun: A file that the plugin makes when the repeat begins.
+    """
+
+    def __init__(self, begun: Path) -> None:
+        self._begun = begun
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Wait before the second scenario; give up after a minute."""
+        if item.stash[CASE].id != SENSITIVE:
+            limit = time.monotonic() + 60
+            while not self._begun.exists() and time.monotonic() < limit:
+                time.sleep(0.01)
+            assert self._begun.exists(), "the first scenario was not repeated in time"
+        return (yield)
+
+    def pytest_bdd_before_step_call(self, request: pytest.FixtureRequest, step: Step) -> None:
+        """Stop this process before the Then-step of the first attempt."""
+        if step.type == "then" and request.node.stash[CASE].id == SENSITIVE:
+            if request.node.stash.get(ATTEMPT, 1) == 1:
+                stop_for_long()
+            else:
+                self._begun.touch()
+
+
+def test_a_delayed_scenario_is_repeated_while_the_last_scenarios_still_run(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = SuiteOptions(
+        out=out, backend="reference-server", scenarios=(SENSITIVE, RESTARTED), workers=2, probes=False
+    )
+    assert run_suite(options, plugins=[Waiter(tmp_path / "begun")]) is pytest.ExitCode.OK
+    found = {scenario.scenario: (scenario.verdict, scenario.attempt) for scenario in evidence(out)[1].scenarios}
+    assert found == {SENSITIVE: (Verdict.PASS, 2), RESTARTED: (Verdict.PASS, 1)}
+
+
 def test_a_scenario_that_is_delayed_every_time_stays_inconclusive(tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = SuiteOptions(out=out, backend="reference-server", scenarios=(SENSITIVE,), workers=1, probes=False)
     assert run_suite(options, plugins=[Stopper("gw0", "gw1", "gw2")]) is pytest.ExitCode.TESTS_FAILED
     (found,) = evidence(out)[1].scenarios
-    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, ROUNDS)
+    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, ATTEMPTS)
     assert "1 failed" in (out / "pytest.log").read_text()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import Needs
 from assay_steps.plugin.cases import needs_of
-from assay_steps.processes.scheduling import FAULT_GROUPS, groups_of, interleaved, repeated_group
+from assay_steps.processes.scheduling import EARLY, FAULT_GROUPS, groups_of, interleaved, is_long, repeated_group
 
 NAMES = [f"delay/early.feature::scenario {number}" for number in range(100)]
 
@@ -72,12 +72,34 @@ def test_repeated_scenarios_use_the_few_brokers_one_after_the_other() -> None:
 
 
 def test_those_that_are_alike_are_dealt_out_evenly() -> None:
-    assert "".join(interleaved("aaaabbc", lambda letter: letter)) == "abcaaba"
+    assert "".join(interleaved("aaaabbc", lambda letter: letter, lambda _letter: False)) == "abcaaba"
+
+
+def test_those_that_take_long_begin_in_the_first_part() -> None:
+    found = interleaved(range(100), lambda number: number % 3, lambda number: number % 10 == 7)
+    assert max(place for place, number in enumerate(found) if number % 10 == 7) < EARLY * 100
+    assert sorted(found) == list(range(100))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "long"),
+    [
+        ('message "m1" is sent to the queue with a delivery delay of 20 s', True),
+        ("a time to live of 10000 ms", True),
+        ("2 min pass", True),
+        ("a delivery delay of 9999 ms", False),
+        ("a delivery delay of 9 s", False),
+        ('queue "A2000 sent" has 10 messages', False),
+        ("no delivery delay", False),
+    ],
+)
+def test_a_scenario_may_last_long_if_a_step_names_ten_seconds_or_more(sentence: str, *, long: bool) -> None:
+    assert is_long(["an empty queue", sentence]) is long
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers())))
 def test_nothing_is_lost_and_those_of_a_kind_keep_their_order(items: list[tuple[int, int]]) -> None:
-    found = interleaved(items, lambda item: item[0])
+    found = interleaved(items, lambda item: item[0], lambda _item: False)
     for kind in range(6):
         assert [item for item in found if item[0] == kind] == [item for item in items if item[0] == kind]
     assert len(found) == len(items)
