@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_adapters.registry import names_with_defects
 from assay_features import feature_root, load_catalogue
 from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.narrowing import features_of
@@ -17,12 +16,10 @@ REFERENCE = "reference"
 """The name of the default backend: the reference broker in this process."""
 CORES = 4
 """The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
-REAL_WORKERS = 30
-"""The number of processes for a real broker. Scenarios on it mostly wait, so many processes can share a few cores."""
-OWN_WORKERS = 36
-"""The number of processes for the kit's own server. A server starts faster than a JVM, so more scenarios can run.
+REAL_WORKERS = 36
+"""The number of processes for a broker in real time. Scenarios on it mostly wait, so many can share a few cores.
 
-On two cores, a run on `reference-container` took 404 s with 24 processes, and 295 s with 36.
+On two cores, runs with 30 and 38 processes took 267 and 252 s on ActiveMQ, and 287 and 245 s on Artemis.
 """
 FEW_WORKERS = 4
 """The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
@@ -47,7 +44,7 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
     """
     whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
-        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in names_with_defects() else REAL_WORKERS
+        waiting = FEW_WORKERS if by_pytest else REAL_WORKERS
         return waiting if scenarios is None else min(waiting, scenarios // EACH)
     cores = os.cpu_count() or 1
     return min(cores, CORES) if whole and cores > 1 else 0

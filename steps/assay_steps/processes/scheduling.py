@@ -25,7 +25,7 @@ from assay_sdk.model.capabilities import Capability
 
 T = TypeVar("T")
 
-FAULT_GROUPS = 5
+FAULT_GROUPS = 6
 """The number of groups of each kind (`_ALONE`, `_APART`) of scenarios that use a broker alone."""
 
 Groups = dict[str, str]

@@ -13,7 +13,7 @@ from tests.cli.commands.conftest import RULES, content, events
 from tests.cli.conftest import Assay
 
 from assay.exits import Exit
-from assay.workers import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, default_workers, how_many
+from assay.workers import CORES, FEW_WORKERS, REAL_WORKERS, default_workers, how_many
 from assay_evidence.events import LATENESS, Begin, Claim
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
@@ -61,7 +61,7 @@ def test_workers_of_the_reference_broker_say_what_one_process_says(assay: Assay,
         ("artemis", 500, 1, REAL_WORKERS),
         ("artemis", 20, 2, 5),
         ("artemis", 3, 2, 0),
-        ("reference-server", None, 2, OWN_WORKERS),
+        ("reference-server", None, 2, REAL_WORKERS),
     ],
 )
 def test_a_whole_run_has_a_process_a_core_and_one_that_waits_has_many(

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import Needs
+from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.cases import needs_of
-from assay_steps.processes.scheduling import EARLY, FAULT_GROUPS, groups_of, interleaved, is_long, repeated_group
+from assay_steps.processes.scheduling import (
+    EARLY,
+    FAULT_GROUPS,
+    SHARERS,
+    groups_of,
+    interleaved,
+    is_long,
+    repeated_group,
+)
 
 NAMES = [f"delay/early.feature::scenario {number}" for number in range(100)]
 
@@ -22,26 +31,26 @@ def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("tags", "kind", "least"),
+    ("tags", "kind", "number"),
     [
-        (("needs-restart",), "restart", FAULT_GROUPS + 1),
-        (("needs-kill",), "kill", FAULT_GROUPS + 1),
-        (("needs-kill", "needs-cut"), "kill", FAULT_GROUPS + 1),
-        (("needs-restart", "needs-cut"), "restart", FAULT_GROUPS + 1),
+        (("needs-restart",), "restart", SHARERS[Capability.RESTART]),
+        (("needs-kill",), "kill", SHARERS[Capability.KILL]),
+        (("needs-kill", "needs-cut"), "kill", SHARERS[Capability.KILL]),
+        (("needs-restart", "needs-cut"), "restart", SHARERS[Capability.RESTART]),
         (("needs-restart", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-restart", "own-instance"), "faults", FAULT_GROUPS),
-        (("needs-restart", "needs-delivery-delay"), "restart", FAULT_GROUPS + 1),
+        (("needs-restart", "needs-delivery-delay"), "restart", SHARERS[Capability.RESTART]),
         (("own-instance",), "apart", FAULT_GROUPS),
         (("own-instance", "needs-topic"), "apart", FAULT_GROUPS),
     ],
 )
 def test_scenarios_with_the_same_plain_fault_and_those_without_a_fault_form_groups_of_their_own(
-    tags: tuple[str, ...], kind: str, least: int
+    tags: tuple[str, ...], kind: str, number: int
 ) -> None:
     found = groups(needs_of(tags), FaultSharing.TOGETHER)
     assert {name.rpartition("-")[0] for name in found} == {kind}
-    assert len(found) >= least
+    assert len(found) == number
 
 
 @pytest.mark.parametrize("tags", [("needs-cut",), ("needs-cut", "needs-delivery-delay"), (), ("needs-topic",)])
