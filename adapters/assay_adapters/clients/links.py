@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from datetime import timedelta
 from typing import TypeVar, cast
 
@@ -152,7 +152,11 @@ class SdkProducer:
                 raise LookupError(f"No unsettled message has the handle {draft.received}: receive it in client mode.")
         if known is not None:
             known.body = draft.content
-            known.properties = properties
+            if isinstance(known.properties, MutableMapping):  # in place: a client may share the mapping by mistake
+                known.properties.clear()
+                known.properties.update(properties)
+            else:  # read-only, because the message was received
+                known.properties = properties
             self._before = known
         else:
             self._before = KitMessage(

@@ -32,6 +32,7 @@ from assay_sdk.driver import Driver, Durability, Login, Recording
 from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.caller import shared_runner
+from assay_sdk.faces.session import QueueBrowser
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.converters import ANY
 from assay_sdk.model.destinations import Destination, Queue, Topic, destination
@@ -89,6 +90,8 @@ class SdkSession:
         self._teller = teller
         self._runner = runner
         self._checked = checked
+        self._browsers: dict[tuple[str, str | None], QueueBrowser[str | bytes]] = {}
+        """The browsers by queue and selector: an application may use a browser more than once."""
 
     def producer(self, to: Address | None, *, qos: Qos | None = None) -> Outcome[SdkProducer]:
         """Make a producer; with None for `to`, each send names its destination. Refuse a `qos` other than None."""
@@ -159,8 +162,11 @@ class SdkSession:
         return attempt(self._port.close)
 
     def _browse(self, queue: str, selector: str | None) -> tuple[Seen, ...]:
-        where: Queue[str | bytes] = Queue(queue, converter=ANY)
-        return tuple(seen_in(message, 0) for message in self._port.create_browser(where, selector))
+        browser = self._browsers.get((queue, selector))
+        if browser is None:
+            browser = self._port.create_browser(Queue(queue, converter=ANY), selector)
+            self._browsers[queue, selector] = browser
+        return tuple(seen_in(message, 0) for message in browser)
 
     def _acknowledge(self, seen: Seen) -> None:
         message = self._teller.message(seen.handle)

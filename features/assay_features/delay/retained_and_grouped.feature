@@ -232,6 +232,19 @@ Feature: Retained publications and grouped messages cannot be delayed
         | simplified | 5 s   | group sequence 2                                       | runtime   |
         | simplified | 5 s   | the last-in-group flag                                 | runtime   |
 
+    @kit
+    Scenario Outline: If a <style> producer has a delay, its message with the group sequence 0 is refused
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 5 s
+      When the producer sends a message with group sequence 0
+      Then it is refused with MQRC_OPTIONS_ERROR as a <exception> exception
+
+      Examples:
+        | style      | exception |
+        | classic    | checked   |
+        | simplified | runtime   |
+
     @needs-topic
     Scenario: A delayed publication in a group is refused
       Given a topic

@@ -35,6 +35,15 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
+    @evidence @needs-admin @needs-queue-look @needs-local-transaction
+    Scenario: A committed publication is on the queue of an administered subscription, although nobody has used the queue
+      Given a topic
+      And an administered subscription "orders" from the topic to queue "unused"
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the topic
+      And session "work" is committed
+      Then queue "unused" holds "m1"
+
     @evidence @needs-admin @needs-queue-limit @needs-queue-look
     Scenario Outline: After the broker <event>, a durable subscriber and an administered subscription each have all messages
       Given a topic

@@ -685,6 +685,16 @@ Feature: A subscription exists for its time to live after its application has di
       And message "m3" is sent to topic "sport/weather" with the durable header true
       Then "lasting" sees "m1" to "m3" exactly once
 
+    @kit
+    Scenario: A subscription whose consumer was closed stores messages until the client connects again
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When the consumer of "lasting" is closed
+      And message "missed" is sent to the topic with the durable header true
+      And the connection of "lasting" is closed
+      And subscriber "lasting" comes back
+      Then "lasting" sees "missed" exactly once
+
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: After its time to live, a subscription is gone with all its messages, also the persistent messages
     Line 32.  A subscriber that comes back too late gets a new subscription.

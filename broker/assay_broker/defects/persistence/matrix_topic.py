@@ -178,6 +178,14 @@ def _kind_swapped(record: Record) -> tuple[Record, ...]:
     return (replace(record, shared=not record.shared),) if isinstance(record, SubscriptionDefined) else (record,)
 
 
+@defect(puts, "unit-reaches-the-connected-only", "PD-23")
+def _connected_only(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """The broker drops a publication of a unit of work to a topic without an active subscriber."""
+    if put.unit is None or not is_topic(target) or view.on(target) or is_delayed(put, now_ms):
+        return None
+    return (dropped(put, now_ms),)
+
+
 @defect(puts, "large-missed-dropped", "PD-25")
 def _large_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """The broker drops a large publication to a topic without an active subscriber."""
@@ -275,6 +283,7 @@ def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
 PERSISTENCE_MATRIX_TOPIC_DEFECTS = (
     _twice_to_one_durable,
     _twice_to_sharers,
+    _connected_only,
     Defect(
         name="one-copy-on-disk",
         rules=("PD-23",),

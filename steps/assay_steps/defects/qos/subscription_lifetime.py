@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import Driver, DriverCommand, Durability, OpenReceiver, Unsubscribe
+from assay_sdk.driver import CloseLink, Driver, DriverCommand, Durability, OpenReceiver, Unsubscribe
 from assay_steps.defects.model import on_wire
 from assay_steps.defects.qos.light_clients import subscribes
-from assay_steps.defects.wires import WireFilter, drivers, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
 
 
 def _asks_for_a_second(driver: Driver) -> Driver:
@@ -61,10 +61,28 @@ class _EndlessNotDurable(WireFilter):
         return (command,)
 
 
+class _ClosedForGood(WireFilter):
+    """When the application closes a consumer, the client ends the consumer's subscription."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._opened: dict[int, OpenReceiver] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and subscribes(command):
+            self._opened[command.link] = command
+        opened = self._opened.pop(command.link, None) if isinstance(command, CloseLink) else None
+        if opened is None or opened.name is None or opened.durability is not Durability.DURABLE:
+            return (command,)
+        ended = Unsubscribe(self.line.own_token(), opened.session, opened.name, opened.shared, opened.is_global)
+        return (command, ended)
+
+
 QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
     on_wire(drivers, _asks_for_a_second, "comes-back-for-a-second", "QS-21"),
     on_wire(drivers, _asks_for_no_end, "comes-back-without-end", "QS-22"),
     on_wire(wires, _WholeSeconds, "time-to-live-in-whole-seconds", "QS-21"),
     on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
+    on_wire(wires, _ClosedForGood, "closed-consumer-ends-its-subscription", "QS-21"),
     on_wire(wires, _EndlessNotDurable, "endless-subscription-not-durable", "QS-20"),
 )
