@@ -301,6 +301,18 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m2" exactly once
       And each batch of at most 3 reaches the receiver at most 5 s after its first message could be delivered, with a tolerance
 
+    @evidence @needs-time-to-live
+    Scenario: If the first message of a batch expires, the other messages come before their own deadline
+      Given the time of an unbatched delivery has been measured
+      And an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 4 s
+      When message "short" is sent to the queue with a time to live of 1 s
+      And 2 s pass
+      And message "m1" is sent to the queue
+      Then the receiver sees "m1" exactly once
+      And each batch of at most 3 reaches the receiver at most 4 s after its first message could be delivered, with a tolerance
+
     Scenario: Messages that wait during a callback are delivered within the timeout after the callback
       Given the time of an unbatched delivery has been measured
       And an empty queue

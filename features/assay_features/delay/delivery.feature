@@ -598,6 +598,13 @@ Feature: A delayed message is delivered once its delay is over
       When message "now" is sent to the queue with a delivery delay of 0 ms
       Then browsing the queue shows "now"
 
+    @evidence @needs-browse
+    Scenario: A browser that found nothing before the send finds an undelayed message at once
+      Given an empty queue
+      When the queue is browsed
+      And message "now" is sent to the queue with a delivery delay of 0 ms
+      Then browsing the queue shows "now"
+
     Scenario: A producer whose delay is set back to 0 delays no further message
       Given an empty queue
       And a receiver is waiting on the queue

@@ -368,6 +368,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | option                                        |
         | a body of 1 MB and a binary body              |
         | delivery mode non-persistent                  |
+        | priority 0                                    |
         | priority 9                                    |
         | a body of 4 KB                                |
         | a body of 1 MB                                |
@@ -388,6 +389,17 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | reply-to queue "replies"                      |
         | JMSType "order"                               |
         | a time to live of 1 h                         |
+
+    @kit @judges-client
+    Scenario: A message object that is changed and sent again does not alter the message that was sent before
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a producer on the queue
+      And the producer's delivery delay is 2 s
+      When the producer sends message "m1" with property colour = "red"
+      And the producer sends message "m2" with the message object of the send before and property colour = "blue"
+      Then the receiver sees "m1" as it was sent
+      And the receiver sees "m2" as it was sent
 
     @kit @needs-admin @needs-queue-look
     Scenario Outline: A message is unaltered although the broker <event> during the delay
@@ -422,6 +434,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Examples:
         | option                                        |
         | delivery mode non-persistent                  |
+        | priority 0                                    |
         | priority 9                                    |
         | a body of 4 KB                                |
         | a body of non-ASCII characters                |
@@ -522,6 +535,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Examples:
         | option                                        |
         | delivery mode non-persistent                  |
+        | priority 0                                    |
         | priority 9                                    |
         | a body of 4 KB                                |
         | an empty body                                 |
@@ -545,6 +559,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Examples:
         | option                                        |
         | delivery mode non-persistent                  |
+        | priority 0                                    |
         | priority 9                                    |
         | a body of 4 KB                                |
         | an empty body                                 |
@@ -590,6 +605,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the queue is as it was sent
       Examples:
         | option                                        |
+        | priority 0                                    |
         | priority 9                                    |
         | a body of 4 KB                                |
         | property colour = "red" and property size = 7 |

@@ -219,14 +219,15 @@ Feature: Whether a sender knows that its message has arrived depends on the qual
         | second |
         | third  |
 
-    @evidence @needs-block-write @needs-flush-trace @needs-default-persistence @needs-subscription-list @needs-delivery-delay
-    Scenario: While the write to a queue waits, the send gets no answer although a delayed message becomes due
-      Given a topic with DEFPSIST(YES)
-      And subscriber "away" on the topic with quality of service at-least-once and a durable subscription
+    @evidence @needs-block-write @needs-flush-trace @needs-default-persistence @needs-subscription-list @needs-subscription-ttl
+    Scenario: While the write to a queue waits, the send gets no answer although another subscription ends
+      Given a topic "kept" with DEFPSIST(YES)
+      And subscriber "away" on topic "kept" with quality of service at-least-once and a durable subscription
       And subscriber "away" is inactive
-      And an empty queue
-      And message "due" is sent to the queue with a delivery delay of 1 s
-      When message "m1" is sent to the topic with quality of service at-least-once while the write to the queue of the subscription to the topic waits for 2 s
+      And a topic "other"
+      And subscriber "gone" on topic "other" with quality of service at-least-once and a subscription that lives for 1 s
+      And subscriber "gone" is inactive
+      When message "m1" is sent to topic "kept" with quality of service at-least-once while the write to the queue of the subscription to topic "kept" waits for 2 s
       Then sending "m1" is accepted
       And "m1" was flushed to disk before its send was answered
 
