@@ -20,7 +20,7 @@ import traceback
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -217,8 +217,8 @@ class Forks:
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
         freeze()
-        with ExitStack() as files:
-            self._try_all(session, files)
+        with closing(_Tickets(_portions(session.items, range(len(session.items)), self._order))) as tickets:
+            self._try_all(session, tickets)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -231,9 +231,7 @@ class Forks:
 
     # the parent process ----------------------------------------------------------------------------------------------
 
-    def _try_all(self, session: pytest.Session, files: ExitStack) -> None:
-        portions = _portions(session.items, range(len(session.items)), self._order)
-        tickets = files.enter_context(closing(_Tickets(portions)))
+    def _try_all(self, session: pytest.Session, tickets: _Tickets) -> None:
         count = min(self._count, len(session.items))
         forked: list[_Forked] = []
         replacements = count * REPLACEMENTS
@@ -251,14 +249,19 @@ class Forks:
                     if one.within is not None and replacements:
                         replacements -= 1
                         forked.append(self._fork(session, one.tickets, one.follows))
+                    elif one.tickets is not tickets:
+                        one.tickets.close()
                 while (repeated := self._next_repeated(session, len(forked))) is not None:
-                    forked.append(self._fork(session, files.enter_context(closing(_Tickets([repeated])))))
+                    forked.append(self._fork(session, _Tickets([repeated])))
         except BaseException:  # Ctrl-C too: otherwise the processes would go on
             self._interrupts.defer()
             for one in forked:
                 one.tickets.tear_up()
             self._see_off(session, forked)
             raise
+        finally:
+            for one in forked:
+                one.tickets.close()
 
     def _next_repeated(self, session: pytest.Session, running: int) -> Sequence[int] | None:
         """Take the next portion of scenarios to repeat; None if there is none, or if too many processes are running."""
