@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from brokers.caller import Place
+from brokers.caller import Endpoint
 from brokers.clients import Consume, Counters, Produce, Slot, client, consume, produce
 from brokers.frames import Role, WireError
 from brokers.launch import LaunchError, free_port
@@ -191,7 +191,7 @@ def _ceiling(rounds: int, settings: Settings) -> None:
 def _against_sink(settings: Settings, *, sends: bool, settled: bool) -> tuple[float, float]:
     port, counters = free_port(), Counters()
     role = Role("sink", sends=sends, settled=settled)
-    job = Produce(Place(port), role, backlog=1 << 40) if sends else Consume(Place(port), role)
+    job = Produce(Endpoint(port), role, backlog=1 << 40) if sends else Consume(Endpoint(port), role)
     with client(sink, Listen(port)) as server, client(produce if sends else consume, job, counters) as one:
         slot = Slot.SENT if sends else Slot.RECEIVED
         time.sleep(settings.warm)

@@ -19,7 +19,7 @@ INIT: Final = 0x41
 _SOURCES = itertools.count()
 
 
-class Place(Struct, frozen=True):
+class Endpoint(Struct, frozen=True):
     """The address of a broker, and a login.
 
     Args:
@@ -39,18 +39,18 @@ class Caller(Line):
     """A client's AMQP connection; the constructor connects the socket, and `wait` ends when the link is attached.
 
     Args:
-        place: The broker's address.
+        endpoint: The broker's address and a login.
         role: The link of the connection.
     """
 
-    def __init__(self, place: Place, role: Role) -> None:
+    def __init__(self, endpoint: Endpoint, role: Role) -> None:
         connected = socket.socket()
         connected.settimeout(TIMEOUT_S)
         # Each connection has its own source address, because closed ports stay in use for a while and would run out.
         connected.bind((f"127.{1 + next(_SOURCES) % 250}.0.1", 0))
-        connected.connect((HOST, place.port))
-        super().__init__(connected, f"{HOST}:{place.port}", role)
-        self._place = place
+        connected.connect((HOST, endpoint.port))
+        super().__init__(connected, f"{HOST}:{endpoint.port}", role)
+        self._endpoint = endpoint
         self._next = self._sasl_header
         self._write(SASL_HEADER)
 
@@ -58,7 +58,7 @@ class Caller(Line):
         self._next = self._mechanisms
 
     def _mechanisms(self, _: bytes) -> None:
-        self._write(_login(self._place))
+        self._write(_login(self._endpoint))
         self._next = self._outcome
 
     def _outcome(self, body: bytes) -> None:
@@ -72,8 +72,8 @@ class Caller(Line):
 
 
 @cache
-def _login(place: Place) -> bytes:
-    if place.user is None:
+def _login(endpoint: Endpoint) -> bytes:
+    if endpoint.user is None:
         return sasl_frame(INIT, types.symbol("ANONYMOUS"), types.binary(b"bench"))
-    answer = f"\0{place.user}\0{place.password}".encode()
+    answer = f"\0{endpoint.user}\0{endpoint.password}".encode()
     return sasl_frame(INIT, types.symbol("PLAIN"), types.binary(answer))

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from brokers.caller import Place
+from brokers.caller import Endpoint
 from brokers.frames import Role, WireError
 from brokers.lines import Connection as Speaker
 from brokers.lines import connection
@@ -73,7 +73,7 @@ class Produce(Struct, frozen=True):
     """The job of a process that produces.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         role: The link of each connection.
         lines: The number of connections.
         window: The largest number of unanswered messages of each connection.
@@ -82,7 +82,7 @@ class Produce(Struct, frozen=True):
         upto: The number of messages on all connections after which the process ends; None to send until it is stopped.
     """
 
-    place: Place
+    endpoint: Endpoint
     role: Role
     lines: int = 1
     window: int = 500
@@ -95,14 +95,14 @@ class Consume(Struct, frozen=True):
     """The job of a process that consumes.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         role: The link of each connection.
         lines: The number of connections.
         rate: Messages a second to settle until the producer has stopped; None for all that arrive.
         ordered: Whether the numbers of the messages must rise by one.
     """
 
-    place: Place
+    endpoint: Endpoint
     role: Role
     lines: int = 1
     rate: float | None = None
@@ -221,7 +221,7 @@ def produce(job: Produce, counters: Counters, out: Connection) -> None:
 
     The result is the duration in seconds.
     """
-    lines = _lines(job.place, job.role, job.lines)
+    lines = _lines(job.endpoint, job.role, job.lines)
     poll, by_number = _poll(lines)
     counters[Slot.READY] += 1
     start = now = time.perf_counter()
@@ -274,7 +274,7 @@ def _count_sent(lines: Sequence[Speaker], counters: Counters) -> None:
 
 def consume(job: Consume, counters: Counters, out: Connection) -> None:
     """Run a `Consume` job, which receives and settles messages until it is stopped; the result is its duration in s."""
-    lines = _lines(job.place, job.role, job.lines)
+    lines = _lines(job.endpoint, job.role, job.lines)
     poll, by_number = _poll(lines)
     if job.ordered:
         for line in lines:
@@ -322,8 +322,8 @@ def _order(counters: Counters) -> Callable[[int], None]:
     return hear
 
 
-def _lines(place: Place, role: Role, count: int) -> list[Speaker]:
-    lines: list[Speaker] = [connection(place, role) for _ in range(count)]
+def _lines(endpoint: Endpoint, role: Role, count: int) -> list[Speaker]:
+    lines: list[Speaker] = [connection(endpoint, role) for _ in range(count)]
     for line in lines:
         line.wait()
     return lines

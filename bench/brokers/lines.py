@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from brokers.caller import Caller, Place
+from brokers.caller import Caller, Endpoint
 from brokers.frames import Role, WireError
 from brokers.stomp import StompCaller
 
@@ -62,14 +62,14 @@ class Connection(Protocol):
         ...
 
 
-def connection(place: Place, role: Role) -> Connection:
+def connection(endpoint: Endpoint, role: Role) -> Connection:
     """Return a new connection; it can be used after its method `wait`.
 
     Raises:
         WireError: The role is for STOMP, and the broker has none.
     """
     if not role.stomp:
-        return Caller(place, role)
-    if place.stomp is None:
+        return Caller(endpoint, role)
+    if endpoint.stomp is None:
         raise WireError("the broker has no STOMP")
-    return StompCaller(place.stomp, None if place.user is None else (place.user, place.password), role)
+    return StompCaller(endpoint.stomp, None if endpoint.user is None else (endpoint.user, endpoint.password), role)

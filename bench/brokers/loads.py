@@ -161,8 +161,8 @@ class Rate(Struct, frozen=True):
         takes = Role(address, sends=False, settled=self.settled, durable=self.durable, stomp=self.stomp)
         gives = Role(address, sends=True, settled=self.settled, durable=self.durable, stomp=self.stomp)
         with (
-            client(consume, Consume(running.place, takes, self.lines), counters) as consumer,
-            client(produce, Produce(running.place, gives, self.lines), counters) as producer,
+            client(consume, Consume(running.endpoint, takes, self.lines), counters) as consumer,
+            client(produce, Produce(running.endpoint, gives, self.lines), counters) as producer,
         ):
             _sleep(settings.warm, consumer, producer)
             pids = running.pids()
@@ -252,8 +252,8 @@ class Confirms(Struct, frozen=True):
         """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         address = running.address(number)
         counters = Counters()
-        job = Confirm(running.place, Role(address, sends=True), self.rate, settings.seconds)
-        with client(consume, Consume(running.place, Role(address, sends=False)), counters) as consumer:
+        job = Confirm(running.endpoint, Role(address, sends=True), self.rate, settings.seconds)
+        with client(consume, Consume(running.endpoint, Role(address, sends=False)), counters) as consumer:
             pids = running.pids()
             flushes = Flushes(pids)
             before = usage(pids)
@@ -286,7 +286,7 @@ class Connections(Struct, frozen=True):
         role = Role(running.address(number), sends=True)
         pids = running.pids()
         before = usage(pids)
-        with client(connect, Connect(running.place, role, self.together, settings.seconds)) as one:
+        with client(connect, Connect(running.endpoint, role, self.together, settings.seconds)) as one:
             start = usage([one.pid])
             time.sleep(settings.seconds * 0.9)
             end = usage([one.pid])
@@ -322,12 +322,12 @@ class Waiting(Struct, frozen=True):
         before = memory(running.pids())
         counters = Counters()
         gives, takes = Role(address, sends=True, durable=False), Role(address, sends=False, durable=False)
-        job = Produce(running.place, gives, backlog=1 << 40, upto=settings.waiting)
+        job = Produce(running.endpoint, gives, backlog=1 << 40, upto=settings.waiting)
         with client(produce, job, counters) as producer:
             took = _until_stuck(producer)
             full = memory(running.pids())
             waiting = counters[Slot.CONFIRMED]
-            with client(consume, Consume(running.place, takes), counters) as consumer:
+            with client(consume, Consume(running.endpoint, takes), counters) as consumer:
                 finish(producer, consumer, counters, settled=False)
         empty = memory(running.pids())
         return full / MIB, before / MIB, waiting, (full - before) / max(waiting, 1), took, empty / MIB
@@ -369,7 +369,7 @@ class Idle(Struct, frozen=True):
         """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         before = memory(running.pids())
         role = Role(running.address(number), sends=False, durable=False)
-        with client(hold, Hold(running.place, role, settings.idle)) as one:
+        with client(hold, Hold(running.endpoint, role, settings.idle)) as one:
             held = one.counters[Slot.RECEIVED]
             full = memory(running.pids())
             one.counters[Slot.STOP] = 1

@@ -49,7 +49,7 @@ class Overload(Struct, frozen=True):
 
         If a message was lost, `finish` raises an error, and the load has no figures.
         """
-        probe = RoundTrips(running.place, running.address(number + 1))
+        probe = RoundTrips(running.endpoint, running.address(number + 1))
         seconds = min(settings.overload, 10.0)
         with client(round_trips, probe) as one:
             time.sleep(seconds)
@@ -58,8 +58,8 @@ class Overload(Struct, frozen=True):
         counters = Counters()
         address = running.address(number)
         gives, takes = Role(address, sends=True, durable=False), Role(address, sends=False, durable=False, credit=200)
-        slow = Consume(running.place, takes, rate=TAKEN_A_SECOND, ordered=True)
-        fast = Produce(running.place, gives, backlog=1 << 40, rate=TAKEN_A_SECOND * TIMES)
+        slow = Consume(running.endpoint, takes, rate=TAKEN_A_SECOND, ordered=True)
+        fast = Produce(running.endpoint, gives, backlog=1 << 40, rate=TAKEN_A_SECOND * TIMES)
         waiting = 0
         with client(consume, slow, counters) as consumer, client(produce, fast, counters) as producer:
             start = time.monotonic()

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 
 from msgspec import Struct
 
-from brokers.caller import Caller, Place
+from brokers.caller import Caller, Endpoint
 from brokers.clients import Counters, Slot
 from brokers.frames import Role, WireError
 from brokers.wire import Line
@@ -20,13 +20,13 @@ class Confirm(Struct, frozen=True):
     """The job of sending at a steady rate and measuring the time until each answer.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         role: The link of the connection.
         rate: Messages a second.
         seconds: The duration in seconds.
     """
 
-    place: Place
+    endpoint: Endpoint
     role: Role
     rate: float
     seconds: float
@@ -36,12 +36,12 @@ class RoundTrips(Struct, frozen=True):
     """The job of sending a message to a queue and receiving it, again and again, until the process is stopped.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         address: The queue's address.
         interval_s: The seconds from one round trip to the next.
     """
 
-    place: Place
+    endpoint: Endpoint
     address: str
     interval_s: float = 0.01
 
@@ -50,13 +50,13 @@ class Connect(Struct, frozen=True):
     """The job of connecting, attaching and closing, with several connections at a time.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         role: The link of each connection.
         together: The number of connections at a time.
         seconds: The duration in seconds.
     """
 
-    place: Place
+    endpoint: Endpoint
     role: Role
     together: int
     seconds: float
@@ -66,19 +66,19 @@ class Hold(Struct, frozen=True):
     """The job of holding idle connections until the process is stopped.
 
     Args:
-        place: The broker.
+        endpoint: The broker's address and a login.
         role: The link of each connection.
         connections: The number of connections.
     """
 
-    place: Place
+    endpoint: Endpoint
     role: Role
     connections: int
 
 
 def confirm(job: Confirm, counters: Counters, out: Connection) -> None:
     """Run a `Confirm` job; its result is a list with the nanoseconds from each send to its answer."""
-    line = Caller(job.place, job.role)
+    line = Caller(job.endpoint, job.role)
     line.wait()
     sent_at: list[int] = []
     took: list[int] = []
@@ -119,9 +119,9 @@ def _read_until(line: Line, due_ns: int) -> None:
 
 def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
     """Run a `RoundTrips` job; its result is a list with the nanoseconds of each round trip."""
-    receiver = Caller(job.place, Role(job.address, sends=False, durable=False))
+    receiver = Caller(job.endpoint, Role(job.address, sends=False, durable=False))
     receiver.wait()
-    sender = Caller(job.place, Role(job.address, sends=True, durable=False))
+    sender = Caller(job.endpoint, Role(job.address, sends=True, durable=False))
     sender.wait()
     counters[Slot.READY] += 1
     took: list[int] = []
@@ -162,7 +162,7 @@ def connect(job: Connect, counters: Counters, out: Connection) -> None:
     done, end = 0, start + job.seconds
     while lines or time.perf_counter() < end:
         while len(lines) < job.together and time.perf_counter() < end:
-            line = Caller(job.place, job.role)
+            line = Caller(job.endpoint, job.role)
             lines[line.fileno()] = line
             poll.register(line, select.POLLIN)
         for number, _ in poll.poll(1000):
@@ -186,7 +186,7 @@ def hold(job: Hold, counters: Counters, out: Connection) -> None:
     """Run a `Hold` job; its result is the number of held connections."""
     lines: list[Caller] = []
     for _ in range(job.connections):
-        line = Caller(job.place, job.role)
+        line = Caller(job.endpoint, job.role)
         line.wait()
         lines.append(line)
         counters[Slot.RECEIVED] = len(lines)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from brokers.caller import Caller, Place
+from brokers.caller import Caller, Endpoint
 from brokers.frames import Role, WireError
 from brokers.launch import Launched, LaunchError, free_port, image_there, wait_until
 
@@ -74,7 +74,7 @@ class Server(Protocol):
         """
         ...
 
-    def place(self, port: int) -> Place:
+    def endpoint(self, port: int) -> Endpoint:
         """Return the broker's address, with the login of clients."""
         ...
 
@@ -128,9 +128,9 @@ class Assay(Struct, frozen=True):
         ]
         return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 
-    def place(self, port: int) -> Place:
+    def endpoint(self, port: int) -> Endpoint:
         """Return the broker's address, with the login of clients."""
-        return Place(port)
+        return Endpoint(port)
 
     def address(self, number: int) -> str:
         """Return the address of a queue."""
@@ -157,9 +157,9 @@ class Plain(Struct, frozen=True):
         del options  # this broker has no limits
         return Launched(self.title, [sys.executable, str(HERE / "plain.py"), str(port)], {}, folder)
 
-    def place(self, port: int) -> Place:
+    def endpoint(self, port: int) -> Endpoint:
         """Return the broker's address, with the login of clients."""
-        return Place(port)
+        return Endpoint(port)
 
     def address(self, number: int) -> str:
         """Return the address of a queue."""
@@ -210,9 +210,9 @@ class Artemis(Struct, frozen=True):
         script = f"{home}/bin/artemis {create} && exec {folder}/instance/bin/artemis run"
         return Launched(self.title, ["/bin/sh", "-c", script], {"HOME": str(folder)}, folder, self.image)
 
-    def place(self, port: int) -> Place:
+    def endpoint(self, port: int) -> Endpoint:
         """Return the broker's address, with the login of clients."""
-        return Place(port, LOGIN, LOGIN, stomp=port)  # one port for all protocols
+        return Endpoint(port, LOGIN, LOGIN, stomp=port)  # one port for all protocols
 
     def address(self, number: int) -> str:
         """Return the address of a queue."""
@@ -284,9 +284,9 @@ class Rabbit(Struct, frozen=True):
         script = f"epmd -port {mapper} -address 127.0.0.1 & exec rabbitmq-server"
         return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
 
-    def place(self, port: int) -> Place:
+    def endpoint(self, port: int) -> Endpoint:
         """Return the broker's address, with the login of clients."""
-        return Place(port, LOGIN, LOGIN)
+        return Endpoint(port, LOGIN, LOGIN)
 
     def address(self, number: int) -> str:
         """Return the address of a queue."""
@@ -335,13 +335,13 @@ class Running:
 
     Args:
         server: The broker.
-        place: The broker's address.
+        endpoint: The broker's address and a login.
         launched: The broker's processes.
     """
 
-    def __init__(self, server: Server, place: Place, launched: Launched) -> None:
+    def __init__(self, server: Server, endpoint: Endpoint, launched: Launched) -> None:
         self.server = server
-        self.place = place
+        self.endpoint = endpoint
         self.version = ""
         self._launched = launched
 
@@ -377,7 +377,7 @@ class Running:
 
     def _answers(self) -> bool:
         try:
-            line = Caller(self.place, Role(self.address(0), sends=True))
+            line = Caller(self.endpoint, Role(self.address(0), sends=True))
             line.wait()
             self.version = str(line.properties.get("version", ""))
             line.close()
@@ -401,9 +401,9 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
     folder.mkdir()
     port = free_port()
     launched = server.start(folder, port, options)
-    place = server.place(port)
+    endpoint = server.endpoint(port)
     try:
-        one = Running(server, replace(place, stomp=place.stomp or options.stomp or None), launched)
+        one = Running(server, replace(endpoint, stomp=endpoint.stomp or options.stomp or None), launched)
         one.wait()
         yield one
     finally:

@@ -67,10 +67,10 @@ class AsItIs:
         return body
 
 
-Place = Queue[Body] | Topic[Body]
+Destination = Queue[Body] | Topic[Body]
 
 
-def destination(name: str, *, topic: bool) -> Place:
+def destination(name: str, *, topic: bool) -> Destination:
     """Parse a destination: a name, ``queue://NAME`` or ``topic://NAME``.
 
     Args:

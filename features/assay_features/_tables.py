@@ -11,8 +11,8 @@ from typing import NamedTuple, NoReturn, TypeVar
 import msgspec
 
 from assay_features.errors import CatalogueError
-from assay_features.places import Place, places
 from assay_features.rule import Citation, CitedBy, Document, Judged, Profile, ProfileDefinition, Rule, Strength
+from assay_features.toml_positions import TomlPosition, toml_positions
 
 _LONGEST = 60  # characters of a faulty text that an error shows
 _ID = re.compile(r"(?:DD|PD|QS|BT)-[0-9]{2}")
@@ -72,7 +72,7 @@ class _Reader:
     def __init__(self, file: str, text: str) -> None:
         self._file = file
         self._top = self._parse(text)
-        self._lines = places(text)
+        self._lines = toml_positions(text)
 
     def read(self) -> Tables:
         for key in self._top:
@@ -112,42 +112,42 @@ class _Reader:
             self._refuse(self._line_of(array), f"a catalogue needs at least one [[{array}]] table; write one.")
         if not isinstance(tables, list):
             self._refuse(self._line_of(array), f"{array} must be an array of tables; write [[{array}]] as the header.")
-        return tuple(self._entry(Place(array, nth), table, kind) for nth, table in enumerate(tables))
+        return tuple(self._entry(TomlPosition(array, nth), table, kind) for nth, table in enumerate(tables))
 
-    def _entry(self, place: Place, table: object, kind: type[_Entry]) -> _Entry:
+    def _entry(self, position: TomlPosition, table: object, kind: type[_Entry]) -> _Entry:
         if not isinstance(table, dict):
-            wanted = f"write [[{place.array}]] tables instead"
-            self._refuse(self._line(place), f"{place.array} holds {_shown(table)}; {wanted}.")
+            wanted = f"write [[{position.array}]] tables instead"
+            self._refuse(self._line(position), f"{position.array} holds {_shown(table)}; {wanted}.")
         fields = msgspec.structs.fields(kind)
-        who = _named(place.array, table)
+        who = _named(position.array, table)
         names = [field.name for field in fields]
         for key in table:
             if key not in names:
-                line = self._line(place._replace(key=key))
+                line = self._line(position._replace(key=key))
                 self._refuse(line, f"{who} has an unknown key {_quoted(key)}; {_hint(key, names)}")
         for field in fields:
             if field.required and field.name not in table:
-                self._refuse(self._line(place), f"{who} has no key {field.name}; add it.")
+                self._refuse(self._line(position), f"{who} has no key {field.name}; add it.")
         try:
             entry = msgspec.convert(table, kind)
         except msgspec.ValidationError as error:
             match = _WRONG_KEY.search(str(error))
             key = match["key"] if match else ""
-            self._refuse_value(place._replace(key=key), who, table.get(key))
-        self._check_texts(place, who, table)
+            self._refuse_value(position._replace(key=key), who, table.get(key))
+        self._check_texts(position, who, table)
         return entry
 
-    def _refuse_value(self, place: Place, who: str, value: object) -> NoReturn:
-        wanted = "profile" if place.array == "profile" and place.key == "key" else place.key
+    def _refuse_value(self, position: TomlPosition, who: str, value: object) -> NoReturn:
+        wanted = "profile" if position.array == "profile" and position.key == "key" else position.key
         words = list(_WORDS.get(wanted, ()))
         wrong = [item for item in (value if isinstance(value, list) else [value]) if item not in words]
         nearest = _nearest(wrong[0], words) if wrong and isinstance(wrong[0], str) else None
         remedy = f"did you mean {nearest}?" if nearest else f"write {_WANTED.get(wanted, 'a string')}."
-        self._refuse(self._line(place), f"{who}: {place.key} is {_shown(value)}; {remedy}")
+        self._refuse(self._line(position), f"{who}: {position.key} is {_shown(value)}; {remedy}")
 
-    def _check_texts(self, place: Place, who: str, table: Mapping[str, object]) -> None:
+    def _check_texts(self, position: TomlPosition, who: str, table: Mapping[str, object]) -> None:
         for key, value in table.items():
-            here = self._line(place._replace(key=key))
+            here = self._line(position._replace(key=key))
             items = value if isinstance(value, list) else [value]
             if any(isinstance(item, str) and not item.strip() for item in items):
                 self._refuse(here, f"{who}: {key} holds an empty text; fill it in or remove it.")
@@ -159,46 +159,46 @@ class _Reader:
     def _distinct(self, array: str, key: str, names: Iterable[str]) -> None:
         first: dict[str, int] = {}
         for nth, name in enumerate(names):
-            line = self._line(Place(array, nth, key))
+            line = self._line(TomlPosition(array, nth, key))
             if name in first:
                 self._refuse(line, f"{array} {name} is already in line {first[name]}; give this one another {key}.")
             first[name] = line
 
     def _check_document(self, nth: int, document: Document) -> None:
         if not _DOCUMENT_KEY.fullmatch(document.key):
-            line = self._line(Place("document", nth, "key"))
+            line = self._line(TomlPosition("document", nth, "key"))
             self._refuse(line, f"document key {_quoted(document.key)} must be letters only, as in DELAY.")
-        line = self._line(Place("document", nth, "lines"))
+        line = self._line(TomlPosition("document", nth, "lines"))
         if document.cited_by is CitedBy.LINE and (document.lines is None or document.lines < 1):
             self._refuse(line, f"document {document.key} is cited by line; say in lines how many it has.")
         if document.cited_by is not CitedBy.LINE and document.lines is not None:
             self._refuse(line, f"document {document.key} is not cited by line; remove lines.")
         if document.url is not None and not document.url.startswith(("https://", "http://")):
-            line = self._line(Place("document", nth, "url"))
+            line = self._line(TomlPosition("document", nth, "url"))
             self._refuse(line, f"document {document.key} has the url {document.url!r}; begin it with https://.")
 
     def _check_rule(self, nth: int, rule: Rule) -> None:
-        place = Place("rule", nth)
+        position = TomlPosition("rule", nth)
         if not _ID.fullmatch(rule.id):
-            line = self._line(place._replace(key="id"))
+            line = self._line(position._replace(key="id"))
             self._refuse(line, f"rule id {_quoted(rule.id)} must be DD, PD, QS or BT and two digits, as in DD-02.")
         if rule.profile not in rule.family.profiles:
-            line = self._line(place._replace(key="profile"))
+            line = self._line(position._replace(key="profile"))
             fitting = " or ".join(profile for profile in Profile if profile in rule.family.profiles)
             self._refuse(line, f"rule {rule.id} is in profile {rule.profile}; rules {rule.id[:2]} belong to {fitting}.")
         if not rule.observable and rule.note is None:
-            line = self._line(place._replace(key="strength"))
+            line = self._line(position._replace(key="strength"))
             self._refuse(line, f'rule {rule.id} has strength "note" and no note; write a note that says why.')
         if not rule.observable and rule.beyond_one_server is not None:
-            line = self._line(place._replace(key="beyond_one_server"))
+            line = self._line(position._replace(key="beyond_one_server"))
             self._refuse(line, f'rule {rule.id} has strength "note" and is tried nowhere; remove beyond_one_server.')
         if rule.observable is not bool(rule.tries):
-            line = self._line(place._replace(key="tries"))
+            line = self._line(position._replace(key="tries"))
             what = "say in tries what a scenario must try" if rule.observable else 'remove tries from a rule of "note"'
             self._refuse(line, f"rule {rule.id} has strength {_quoted(rule.strength)}; {what}.")
 
     def _check_basis(self, nth: int, rule: Rule, documents: Mapping[str, Document]) -> None:
-        line = self._line(Place("rule", nth, "basis"))
+        line = self._line(TomlPosition("rule", nth, "basis"))
         for basis in rule.basis:
             key = Citation.parse(basis).document
             document = documents.get(key)
@@ -211,11 +211,11 @@ class _Reader:
 
     def _line_of(self, array: str) -> int:
         """Return the line of an array's first header, or of a top-level key; 1 if the text has neither."""
-        return self._lines.get(Place(array, 0), self._lines.get(Place("", 0, array), 1))
+        return self._lines.get(TomlPosition(array, 0), self._lines.get(TomlPosition("", 0, array), 1))
 
-    def _line(self, place: Place) -> int:
+    def _line(self, position: TomlPosition) -> int:
         """Return the line of a table's key; if the table lacks the key, the line of the table's header."""
-        return self._lines.get(place, self._lines.get(place._replace(key=""), self._line_of(place.array)))
+        return self._lines.get(position, self._lines.get(position._replace(key=""), self._line_of(position.array)))
 
     def _refuse(self, line: int, text: str) -> NoReturn:
         raise CatalogueError(self._file, line, text)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from tools.mutation.coverage_map import CoverageMap, digest
 from tools.mutation.mutants import Key, Module, Mutant
-from tools.mutation.nearness import Place
+from tools.mutation.nearness import MutantContext
 from tools.mutation.score import CONVICTED, Result
 from tools.mutation.targets import PACKAGES, ROOT, modules_of
 from tools.mutation.triage import Triage
@@ -53,7 +53,7 @@ class Plan(Struct, frozen=True):
     cache: Path = ROOT / ".mutation"
 
 
-class _Place(Struct, frozen=True):
+class _Chosen(Struct, frozen=True):
     package: str
     file: Path
     key: Key
@@ -79,15 +79,15 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
 
     for store in dict.fromkeys(package.store for package in PACKAGES):
         names = {package.name for package in PACKAGES if package.store == store}
-        places = [place for place in chosen if place.package in names]
-        if places:
-            _Session(plan, triage, store, places, keep).run()
-    order = {place.key: number for number, place in enumerate(chosen)}
+        mutants = [one for one in chosen if one.package in names]
+        if mutants:
+            _Session(plan, triage, store, mutants, keep).run()
+    order = {one.key: number for number, one in enumerate(chosen)}
     names_in_order = {str(key): number for key, number in order.items()}
     return sorted(results, key=lambda result: names_in_order[result.mutant])
 
 
-def choose(plan: Plan) -> list[_Place]:
+def choose(plan: Plan) -> list[_Chosen]:
     """Return the mutants of a plan, in the order of packages and modules."""
     wanted = [
         (package.name, name, file)
@@ -98,18 +98,18 @@ def choose(plan: Plan) -> list[_Place]:
     ]
     with ProcessPoolExecutor(plan.jobs, mp_context=get_context("fork")) as pool:
         found = list(pool.map(_keys, wanted))
-    places = [place for some in found for place in some if _is_wanted(place.key, plan)]
+    mutants = [one for some in found for one in some if _is_wanted(one.key, plan)]
     if not plan.each:
-        return _sampled(places, plan)
-    groups = ([place for place in places if place.package == package.name] for package in PACKAGES)
-    return [place for group in groups for place in _sampled(group, plan)]
+        return _sampled(mutants, plan)
+    groups = ([one for one in mutants if one.package == package.name] for package in PACKAGES)
+    return [one for group in groups for one in _sampled(group, plan)]
 
 
-def _sampled(places: list[_Place], plan: Plan) -> list[_Place]:
-    if plan.sample is None or plan.sample >= len(places):
-        return places
-    picked = random.Random(plan.seed).sample(range(len(places)), plan.sample)  # noqa: S311 - no secret
-    return [places[number] for number in sorted(picked)]
+def _sampled(mutants: list[_Chosen], plan: Plan) -> list[_Chosen]:
+    if plan.sample is None or plan.sample >= len(mutants):
+        return mutants
+    picked = random.Random(plan.seed).sample(range(len(mutants)), plan.sample)  # noqa: S311 - no secret
+    return [mutants[number] for number in sorted(picked)]
 
 
 def _is_wanted(key: Key, plan: Plan) -> bool:
@@ -119,24 +119,24 @@ def _is_wanted(key: Key, plan: Plan) -> bool:
     return not plan.names or str(key) in plan.names
 
 
-def _keys(wanted: tuple[str, str, Path]) -> list[_Place]:
+def _keys(wanted: tuple[str, str, Path]) -> list[_Chosen]:
     package, name, file = wanted
-    return [_Place(package, file, mutant.key) for mutant in Module(name, file).mutants]
+    return [_Chosen(package, file, mutant.key) for mutant in Module(name, file).mutants]
 
 
 class _Session:
     """A pytest session that tries the mutants of all packages with the same store."""
 
     def __init__(
-        self, plan: Plan, triage: Triage, store: str, places: Sequence[_Place], keep: Callable[[Result], None]
+        self, plan: Plan, triage: Triage, store: str, mutants: Sequence[_Chosen], keep: Callable[[Result], None]
     ) -> None:
         self._plan = plan
         self._triage = triage
         self._store = store
-        self._places = places
+        self._mutants = mutants
         self._keep = keep
-        self._waiting: list[tuple[_Place, str, str, int]] = []
-        """For each job: the place, the module's text before and after the change, and the first changed line."""
+        self._waiting: list[tuple[_Chosen, str, str, int]] = []
+        """For each job: the mutant, the module's text before and after the change, and the first changed line."""
 
     def run(self) -> None:
         """Run pytest on the suite with the plugin `Trials`, which tries mutants in place of a normal run."""
@@ -164,25 +164,25 @@ class _Session:
 
     def _jobs(self) -> Iterator[Job]:
         module: Module | None = None
-        for place in self._places:
-            if module is None or module.path != place.file:
-                module = Module(place.key.module, place.file)
-            mutant = next(one for one in module.mutants if one.key == place.key)
+        for chosen in self._mutants:
+            if module is None or module.path != chosen.file:
+                module = Module(chosen.key.module, chosen.file)
+            mutant = next(found for found in module.mutants if found.key == chosen.key)
             applied = module.apply(mutant)
             if applied is not None:
-                self._waiting.append((place, module.text, applied.text, mutant.first))
-                function = f"{place.key.module}:{place.key.function}"
-                yield Job(place.file, applied, function, mutant.first, mutant.last, _near(place, module, mutant))
+                self._waiting.append((chosen, module.text, applied.text, mutant.first))
+                function = f"{chosen.key.module}:{chosen.key.function}"
+                yield Job(chosen.file, applied, function, mutant.first, mutant.last, _near(chosen, module, mutant))
 
     def _note(self, number: int, outcome: Outcome) -> None:
-        place, before, after, line = self._waiting[number]
-        key = place.key
+        chosen, before, after, line = self._waiting[number]
+        key = chosen.key
         convicted = outcome.status == CONVICTED
         group = None if convicted else self._triage.of(str(key))
         self._keep(
             Result(
                 mutant=str(key),
-                package=place.package,
+                package=chosen.package,
                 module=key.module,
                 function=key.function,
                 operator=key.operator,
@@ -194,16 +194,16 @@ class _Session:
                 tried=outcome.tried,
                 covering=outcome.covering,
                 seconds=outcome.seconds,
-                diff="" if convicted else diff_of(place.file, before, after),
+                diff="" if convicted else diff_of(chosen.file, before, after),
             )
         )
 
 
-def _near(place: _Place, module: Module, mutant: Mutant) -> Place:
+def _near(chosen: _Chosen, module: Module, mutant: Mutant) -> MutantContext:
     first, last = mutant.body
     text = "\n".join(module.text.splitlines()[first - 1 : last])
     key = mutant.key
-    return Place.of(place.file.relative_to(ROOT).as_posix(), mutant.body, key.was, key.function, text)
+    return MutantContext.of(chosen.file.relative_to(ROOT).as_posix(), mutant.body, key.was, key.function, text)
 
 
 def diff_of(file: Path, before: str, after: str) -> str:

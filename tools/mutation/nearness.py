@@ -31,8 +31,8 @@ def _stem(word: str) -> str:
     return word
 
 
-class Place(Struct, frozen=True):
-    """The place of a mutant in the code, by which `Nearness` sorts scenarios.
+class MutantContext(Struct, frozen=True):
+    """The context of a mutant in the code, by which `Nearness` sorts scenarios.
 
     Args:
         file: The file of the function, relative to the project's folder.
@@ -47,8 +47,8 @@ class Place(Struct, frozen=True):
     rules: frozenset[str]
 
     @classmethod
-    def of(cls, file: str, body: tuple[int, int], statement: str, function: str, text: str) -> Place:
-        """Make a place from a statement, its function's name and the function's text."""
+    def of(cls, file: str, body: tuple[int, int], statement: str, function: str, text: str) -> MutantContext:
+        """Make a context from a statement, its function's name and the function's text."""
         return cls(file, body, words_of(f"{statement} {function}"), frozenset(_RULE.findall(text)))
 
 
@@ -64,7 +64,7 @@ class Nearness:
         self._lines = lines
         self._words = [words_of(text) for text in texts]
 
-    def sorted(self, numbers: Iterable[int], known: Sequence[int], place: Place) -> list[int]:
+    def sorted(self, numbers: Iterable[int], known: Sequence[int], context: MutantContext) -> list[int]:
         """Sort the scenarios that run a changed line.
 
         Scenarios that convicted a mutant of the same function come first, the latest first.  The others come in turn
@@ -74,11 +74,11 @@ class Nearness:
         Args:
             numbers: The numbers of the scenarios.
             known: The numbers of scenarios that have convicted mutants of the same function, the latest last.
-            place: The mutant's place.
+            context: The mutant's context.
         """
         left = set(numbers)
-        named = [number for number in left if place.rules.intersection(self._lines.scenarios[number].rules)]
-        lists = (self._by_words(left, place), self._by_ways(left, place), self._by_rule(named))
+        named = [number for number in left if context.rules.intersection(self._lines.scenarios[number].rules)]
+        lists = (self._by_words(left, context), self._by_ways(left, context), self._by_rule(named))
         mixed = (number for three in zip_longest(*lists) for number in three if number is not None)
         first = (number for number in reversed(known) if number in left)
         return list(dict.fromkeys([*first, *mixed]))
@@ -89,17 +89,17 @@ class Nearness:
         counts = Counter(word for words in self._words for word in words)
         return {word: log(len(self._words) / count) for word, count in counts.items()}
 
-    def _by_words(self, numbers: Iterable[int], place: Place) -> list[int]:
-        said = {number: place.words & self._words[number] for number in numbers}
+    def _by_words(self, numbers: Iterable[int], context: MutantContext) -> list[int]:
+        said = {number: context.words & self._words[number] for number in numbers}
         scores = {number: sum(self._weights[word] for word in words) for number, words in said.items()}
         return sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], self._length(one)))
 
-    def _by_ways(self, numbers: Iterable[int], place: Place) -> list[int]:
+    def _by_ways(self, numbers: Iterable[int], context: MutantContext) -> list[int]:
         """Sort scenarios by their paths through the function: first one scenario of each path, then a second of each.
 
         Scenarios that run the same lines of the function have the same path.  Paths with fewer scenarios come first.
         """
-        bits = self._lines.bits(place.file, *place.body)
+        bits = self._lines.bits(context.file, *context.body)
         ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for number in numbers:
             ways[tuple(one >> number & 1 for one in bits)].append(number)

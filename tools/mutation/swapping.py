@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 
 from tools.mutation.mutants import Applied
 
-Place = tuple[str, str, int]
+FunctionKey = tuple[str, str, int]
 """The file, qualified name and first line of a function."""
 
 
@@ -23,11 +23,11 @@ class Functions:
 
     def __init__(self, files: Iterable[Path]) -> None:
         wanted = {str(path) for path in files}
-        self._by_place: dict[Place, list[FunctionType]] = defaultdict(list)
+        self._by_key: dict[FunctionKey, list[FunctionType]] = defaultdict(list)
         gc.unfreeze()  # a run freezes earlier objects, and gc.get_objects() would leave them out
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in wanted:
-                self._by_place[_place(one.__code__)].append(one)
+                self._by_key[_key_of(one.__code__)].append(one)
 
     def swap(self, file: Path, applied: Applied) -> bool:
         """Replace the code of a mutant's changed functions.
@@ -41,11 +41,11 @@ class Functions:
         """
         found = False
         for (name, line), code in applied.codes.items():
-            for function in self._by_place.get((str(file), name, line), ()):
+            for function in self._by_key.get((str(file), name, line), ()):
                 function.__code__ = code
                 found = True
         return found
 
 
-def _place(code: CodeType) -> Place:
+def _key_of(code: CodeType) -> FunctionKey:
     return code.co_filename, code.co_qualname, code.co_firstlineno

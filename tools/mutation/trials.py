@@ -30,7 +30,7 @@ from assay_steps.plugin.run import PLUGIN, Run
 from assay_steps.processes.garbage_collection import freeze
 from tools.mutation.coverage_map import Counter, CoverageMap, Tried, merged
 from tools.mutation.mutants import Applied
-from tools.mutation.nearness import Nearness, Place
+from tools.mutation.nearness import MutantContext, Nearness
 from tools.mutation.swapping import Functions
 
 LEAST_SECONDS = 2.0
@@ -76,7 +76,7 @@ class Job(Struct, eq=False):
             function.
         first: The first changed line.
         last: The last changed line.
-        place: The mutant's place, for the order of the scenarios.
+        context: The mutant's context, for the order of the scenarios.
     """
 
     file: Path
@@ -84,7 +84,7 @@ class Job(Struct, eq=False):
     function: str
     first: int
     last: int
-    place: Place
+    context: MutantContext
 
 
 class _Started(Struct, eq=False):
@@ -199,10 +199,10 @@ class Trials:
                     more = False
                     break
                 number, job = following
-                covering = lines.running(job.place.file, job.first, job.last)
+                covering = lines.running(job.context.file, job.first, job.last)
                 if covering:
                     known = self._known.get(job.function, ())
-                    order = nearness.sorted(covering, known, job.place)[: self._most]
+                    order = nearness.sorted(covering, known, job.context)[: self._most]
                     running.append(self._start(number, job, order, len(covering), lines))
                 else:
                     told(number, Outcome("uncovered"))

@@ -78,16 +78,16 @@ _LOST = frozenset({BrokerState.DOWN, BrokerState.FAILED})
 """The states in which a broker cannot be used any more if no member is left."""
 
 
-class Place(Struct, frozen=True):
+class MeetingContainer(Struct, frozen=True):
     """A container that all members use.
 
     Args:
-        container: The container's id.
+        id: The container's id.
         port: The published port of the broker.
         admin_port: The published port of the broker's administration; None if it has none.
     """
 
-    container: str
+    id: str
     port: int
     admin_port: int | None = None
 
@@ -99,7 +99,7 @@ class _State(Struct):
         members: The state of each member, by the id of its process.
         broker: The state of the broker.
         performer: The process that ends the broker and starts it again; None while no process does this.
-        place: The container; None before the first scenario enters.
+        container: The container; None before the first scenario enters.
         moment_ns: The moment at which all members continue after their agreement, on the monotonic clock.
         struck_ns: The moment at which a member began to end the broker, on the same clock.
         error: The reason why the broker failed; empty for none.
@@ -108,7 +108,7 @@ class _State(Struct):
     members: dict[int, MemberState] = {}
     broker: BrokerState = BrokerState.UP
     performer: int | None = None
-    place: Place | None = None
+    container: MeetingContainer | None = None
     moment_ns: int = 0
     struck_ns: int = 0
     error: str = ""
@@ -128,7 +128,9 @@ class Meeting:
         self._me = os.getpid()
         self._looked_ns = 0
 
-    def enter(self, start: Callable[[], Place], remove: Callable[[Place], None]) -> Place:
+    def enter(
+        self, start: Callable[[], MeetingContainer], remove: Callable[[MeetingContainer], None]
+    ) -> MeetingContainer:
         """Enter the meeting as soon as the broker is up, and return the broker's container.
 
         Args:
@@ -139,23 +141,23 @@ class Meeting:
             BackendError: The container cannot be started.
             SharedFaultError: The present fault takes too long.
         """
-        places: list[Place] = []
+        containers: list[MeetingContainer] = []
 
         def entered(state: _State) -> bool:  # checks and enters under one lock, or a fault could begin in between
             if state.broker is not BrokerState.UP and (state.members or state.performer is not None):
                 return False
-            if state.broker in _LOST and state.place is not None:
-                remove(state.place)
-                state.place = None
-            if state.place is None:
-                state.place = start()
+            if state.broker in _LOST and state.container is not None:
+                remove(state.container)
+                state.container = None
+            if state.container is None:
+                state.container = start()
             state.broker, state.error = BrokerState.UP, ""
             state.members[self._me] = MemberState.ACTING
-            places.append(state.place)
+            containers.append(state.container)
             return True
 
         self._await(entered, self._run)
-        return places[0]
+        return containers[0]
 
     def leave(self) -> None:
         """Leave the meeting, because the scenario has ended; do nothing if the process is no member."""
@@ -297,11 +299,11 @@ class Meeting:
                     file.flush()
 
 
-def place_of(file: Path) -> Place | None:
+def container_of(file: Path) -> MeetingContainer | None:
     """Return the container of a meeting; None if no scenario has entered the meeting."""
     try:
         with file.open("rb") as opened:
-            return _read(opened).place
+            return _read(opened).container
     except FileNotFoundError:
         return None
 

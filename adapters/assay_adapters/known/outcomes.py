@@ -13,7 +13,7 @@ from msgspec import Struct, ValidationError, convert
 from assay_adapters.registry import known_files
 from assay_evidence.names import matches
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_features.places import Place, line_of_error, places
+from assay_features.toml_positions import TomlPosition, line_of_error, toml_positions
 
 ARRAY = "outcome"
 EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
@@ -163,7 +163,7 @@ def read_outcomes(file: Path) -> KnownOutcomes:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise KnownOutcomesError(file, line_of_error(problem, text), f"this is no valid TOML: {problem}.") from problem
-    return KnownOutcomes(tuple(_entries(file, content, places(text))))
+    return KnownOutcomes(tuple(_entries(file, content, toml_positions(text))))
 
 
 _FREQUENCY = re.compile(r"(\d{1,6}) of (\d{1,6})")
@@ -171,13 +171,13 @@ _URL = re.compile(r"https?://\S+")
 _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
 
 
-def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int]) -> Iterator[KnownOutcome]:
+def _entries(file: Path, content: dict[str, object], lines: Mapping[TomlPosition, int]) -> Iterator[KnownOutcome]:
     for stray in sorted(content.keys() - {ARRAY}):
-        line = lines.get(Place("", 0, stray), lines.get(Place(stray, 0), 1))
+        line = lines.get(TomlPosition("", 0, stray), lines.get(TomlPosition(stray, 0), 1))
         raise KnownOutcomesError(file, line, f"{stray!r} is not known here; write [[{ARRAY}]].")
     tables = content.get(ARRAY, [])
     if not isinstance(tables, list):
-        line = lines.get(Place("", 0, ARRAY), lines.get(Place(ARRAY, 0), 1))
+        line = lines.get(TomlPosition("", 0, ARRAY), lines.get(TomlPosition(ARRAY, 0), 1))
         raise KnownOutcomesError(file, line, f"{ARRAY} must be an array of tables; write [[{ARRAY}]] as the header.")
     for nth, table in enumerate(tables):
         try:
@@ -185,14 +185,14 @@ def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int])
         except ValidationError as problem:
             field = _FIELD.search(str(problem))
             raise KnownOutcomesError(
-                file, _place(lines, nth, next(filter(None, field.groups()), "") if field else ""), f"{problem}."
+                file, _line_at(lines, nth, next(filter(None, field.groups()), "") if field else ""), f"{problem}."
             ) from problem
         for name in ("scenario", "reason", "reference", "owner"):
             if not getattr(entry, name).strip():
-                raise KnownOutcomesError(file, _place(lines, nth, name), f"{name} is empty; fill it in.")
+                raise KnownOutcomesError(file, _line_at(lines, nth, name), f"{name} is empty; fill it in.")
         for name, mistake in (("sometimes", _frequency_mistake(entry)), ("tracker", _tracker_mistake(entry))):
             if mistake:
-                raise KnownOutcomesError(file, _place(lines, nth, name), mistake)
+                raise KnownOutcomesError(file, _line_at(lines, nth, name), mistake)
         yield entry
 
 
@@ -211,6 +211,6 @@ def _tracker_mistake(entry: KnownOutcome) -> str:
     return f"tracker is {entry.tracker!r}; write the URL of the issue, which begins with https://."
 
 
-def _place(lines: Mapping[Place, int], nth: int, key: str) -> int:
+def _line_at(lines: Mapping[TomlPosition, int], nth: int, key: str) -> int:
     """Return the line of a key, or of its table if the key is missing."""
-    return lines.get(Place(ARRAY, nth, key), lines.get(Place(ARRAY, nth), 1))
+    return lines.get(TomlPosition(ARRAY, nth, key), lines.get(TomlPosition(ARRAY, nth), 1))

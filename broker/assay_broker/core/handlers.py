@@ -39,7 +39,7 @@ from assay_broker.core.delay.release import check_staging_queue, fail, release_d
 from assay_broker.core.effects import Browsed
 from assay_broker.core.messages.alterations import with_ids
 from assay_broker.core.messages.descriptor import staged_id
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.networks.channels import from_member, try_again
 from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
@@ -265,7 +265,7 @@ def _browse(state: State, turn: Turn, command: commands.Browse) -> None:
 def _as_browsed(state: State, entry: Entry) -> Browsed:
     """Return a message for a browser; a staged message has a new id, and its own id as correlation id (DD-37)."""
     message = entry.message
-    if entry.place is Place.STAGED:
+    if entry.state is CopyState.STAGED:
         message = with_ids(message, staged_id(state.settings.name, entry), message.message_id)
     return Browsed(message, entry.count)
 

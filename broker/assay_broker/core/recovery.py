@@ -15,7 +15,7 @@ from assay_broker.core.clients.subscription_lifetime import (
     receiver_left,
     wait_for_end,
 )
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
@@ -228,7 +228,7 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, branches
         return
     queue = recovered(state, stored.home)
     if queue is None:
-        entry.place = Place.GONE
+        entry.state = CopyState.GONE
         turn.record(MessageRemoved(entry.key), _for_good)
         return
     entry.order = state.next_order()

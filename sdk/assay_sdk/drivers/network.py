@@ -18,7 +18,7 @@ from msgspec import Struct
 from assay_sdk.driver import Close, Closed, DriverCommand, DriverEvent, Failed, Target, TargetError
 from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.drivers.certificates import client_context
-from assay_sdk.drivers.place import Place, Scheme, read_url
+from assay_sdk.drivers.host_port import HostPort, Scheme, read_url
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
@@ -32,21 +32,21 @@ _NS_PER_MS = 1_000_000
 
 
 class Route(Struct, frozen=True):
-    """The way to a broker: its place, the TLS context of the connection, and the runner that watches the socket.
+    """The way to a broker: host and port, the TLS context of the connection, and the runner that watches the socket.
 
     Args:
-        place: Host and port of the broker.
+        host_port: Host and port of the broker.
         context: TLS context; None for a connection without TLS.
         runner: Runner that watches the socket.
     """
 
-    place: Place
+    host_port: HostPort
     context: ssl.SSLContext | None
     runner: LoopRunner
 
 
 def route_to(target: Target, scheme: Scheme, runner: Runner) -> Route:
-    """Return the place, TLS context and runner for a connection to a broker.
+    """Return the host and port, the TLS context and runner for a connection to a broker.
 
     Args:
         target: Broker to connect to, and how.
@@ -60,12 +60,12 @@ def route_to(target: Target, scheme: Scheme, runner: Runner) -> Route:
     """
     if not hasattr(runner, "register"):
         raise TypeError(f"the {scheme.protocol} driver needs a runner that watches sockets: use RealRunner")
-    place = read_url(target.url, scheme)
-    if target.ca_file is not None and not place.tls:
+    host_port = read_url(target.url, scheme)
+    if target.ca_file is not None and not host_port.tls:
         text = f"ca_file is given, but {scheme.clear}:// has no TLS: connect with {scheme.tls}://, or leave ca_file out"
         raise TargetError(text)
-    context = client_context(target.ca_file) if place.tls else None
-    return Route(place, context, cast("LoopRunner", runner))
+    context = client_context(target.ca_file) if host_port.tls else None
+    return Route(host_port, context, cast("LoopRunner", runner))
 
 
 class Line(Protocol):

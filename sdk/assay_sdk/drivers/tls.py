@@ -82,11 +82,11 @@ class TlsClient:
         self.ready = True
 
 
-def hint_at_tls(place: object, first: bytes, scheme: str) -> Refused | None:
+def hint_at_tls(host_port: object, first: bytes, scheme: str) -> Refused | None:
     """Return a refusal that suggests TLS, if the broker's answer to clear text shows that it may expect TLS.
 
     Args:
-        place: Host and port of the broker, for the text.
+        host_port: Host and port of the broker, for the text.
         first: First octets of the answer; empty if the broker closed the connection without an answer.
         scheme: The URL scheme with TLS.
 
@@ -98,7 +98,7 @@ def hint_at_tls(place: object, first: bytes, scheme: str) -> Refused | None:
     what = "answers with TLS" if first else "closed the connection without an answer"
     return Refused(
         JmsErrorKind.CONNECTION_LOST,
-        f"the broker at {place} {what}: if it expects TLS, connect with {scheme}://, or correct the port",
+        f"the broker at {host_port} {what}: if it expects TLS, connect with {scheme}://, or correct the port",
         mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_adapters.faults.meeting import Meeting, Place, place_of
+from assay_adapters.faults.meeting import Meeting, MeetingContainer, container_of
 from assay_adapters.ports.backend import BackendError, SharedFaultError
 from assay_sdk.runners.real import RealRunner
 
@@ -52,8 +52,8 @@ class Scene:
         self._processes.append(process)
         return process
 
-    def enter(self, meeting: Meeting) -> Place:
-        return meeting.enter(self._start, lambda place: self.notes.write(f"removes {place.container}"))
+    def enter(self, meeting: Meeting) -> MeetingContainer:
+        return meeting.enter(self._start, lambda shared: self.notes.write(f"removes {shared.id}"))
 
     def restart(self, meeting: Meeting) -> None:
         meeting.gather()
@@ -61,9 +61,9 @@ class Scene:
         meeting.begin_again(lambda: self.notes.write("starts"))
         self.notes.write("is back")
 
-    def _start(self) -> Place:
+    def _start(self) -> MeetingContainer:
         self.notes.write("makes a container")
-        return Place(f"container of {os.getpid()}", 5672)
+        return MeetingContainer(f"container of {os.getpid()}", 5672)
 
     def join(self) -> list[int | None]:
         for process in self._processes:
@@ -212,12 +212,12 @@ def test_all_members_learn_that_the_broker_did_not_come_back(scene: Scene) -> No
     for _ in range(2):
         scene.begin(part)
     assert scene.join() == [0, 0]
-    place = place_of(scene.file)
-    assert place is not None
+    shared = container_of(scene.file)
+    assert shared is not None
     scene.begin(scene.enter)
     assert scene.join()[-1] == 0
-    assert scene.notes.read()[-2:] == [f"removes {place.container}", "makes a container"]
+    assert scene.notes.read()[-2:] == [f"removes {shared.id}", "makes a container"]
 
 
 def test_the_file_names_no_container_before_a_scenario_has_entered(tmp_path: Path) -> None:
-    assert place_of(tmp_path / "restart.json") is None
+    assert container_of(tmp_path / "restart.json") is None

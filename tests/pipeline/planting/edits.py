@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from msgspec import Struct
-from tests.pipeline.planting.raw import Edit, Place, Raw
+from tests.pipeline.planting.raw import Edit, Position, Raw
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, FOREVER, LOSING, MS, SECOND, Reception, Send, Visit, Watching
 
@@ -25,26 +25,26 @@ class Spot(Struct, frozen=True):
     link: str
     destination: str
     at: int
-    after: Place
+    after: Position
 
 
 # lost ----------------------------------------------------------------------------------------------------------------
 
 
-def group(scene: Scene, one: Reception) -> list[Place]:
+def group(scene: Scene, one: Reception) -> list[Position]:
     """Return the lines of a reception: the message, the end of its callback, and the settlement."""
-    places = [one.place]
+    positions = [one.position]
     callback, settled = scene.callback(one), scene.settled(one)
     if callback is not None and one.batch is None and one.actor in scene.listeners:
-        places.append(callback[0])
+        positions.append(callback[0])
     if settled is not None:
-        places.append(settled[0])
-    return places
+        positions.append(settled[0])
+    return positions
 
 
 def lost(scene: Scene, subject: str, receptions: Sequence[Reception]) -> Edit:
     """Leave out receptions with all that followed from them."""
-    return Edit(subject, removed=frozenset(place for one in receptions for place in group(scene, one)))
+    return Edit(subject, removed=frozenset(position for one in receptions for position in group(scene, one)))
 
 
 def silence(scene: Scene, watch: Watching, start: int) -> int:
@@ -122,15 +122,17 @@ def spot(scene: Scene, watch: Watching, at: int) -> Spot | None:
     own = [
         one
         for one in scene.receptions
-        if one.place[0] == watch.begin_place[0] and one.actor == watch.actor and watch.begin <= one.at <= watch.end
+        if one.position[0] == watch.begin_position[0]
+        and one.actor == watch.actor
+        and watch.begin <= one.at <= watch.end
     ]
     link = min(own, key=lambda one: abs(one.at - at)).link if own else f"{watch.actor}/planted"
     for one in own:
-        last = max((scene.raw[place]["mono_ns"] for place in group(scene, one)), default=one.at)
+        last = max((scene.raw[position]["mono_ns"] for position in group(scene, one)), default=one.at)
         if one.at <= at <= last:
             at = last + STEP
-    after = scene.place_at(watch.begin_place[0], at)
-    return Spot(watch.actor, link, watch.destination, at, max(after, watch.begin_place)) if at < watch.end else None
+    after = scene.position_at(watch.begin_position[0], at)
+    return Spot(watch.actor, link, watch.destination, at, max(after, watch.begin_position)) if at < watch.end else None
 
 
 def received(
@@ -138,7 +140,7 @@ def received(
 ) -> Edit:
     """Add a reception of a message by a listener, with the end of its callback and the client's acceptance."""
     seen = scene.seen(send)
-    shown = dict(scene.raw[seen[0].place]["msg"]) if seen else _as_sent(send)
+    shown = dict(scene.raw[seen[0].position]["msg"]) if seen else _as_sent(send)
     if body is not None:
         shown["sha256"] = body
     head = _head(scene, at)
@@ -161,7 +163,7 @@ def _as_sent(send: Send) -> Raw:
 def _head(scene: Scene, at: Spot) -> Raw:
     nearest = scene.raw.get(at.after)
     if nearest is None:
-        own = [raw for place, raw in scene.lines if place[0] == at.after[0]]
+        own = [raw for position, raw in scene.lines if position[0] == at.after[0]]
         nearest = min(own, key=lambda raw: abs(raw["mono_ns"] - at.at))
     head = {name: nearest[name] for name in ("v", "run", "writer", "seq", "boot", "mono_ns", "wall_ns", "unc_ns")}
     head["scenario"] = scene.name
@@ -188,10 +190,10 @@ def again(scene: Scene, one: Reception, after: int, *, marked: bool = False) -> 
 
 def moved(scene: Scene, one: Reception, to: int) -> Edit:
     """Move a reception, with the end of its callback and its settlement, to another time."""
-    places = group(scene, one)
-    raws = [later(scene.raw[place], to - one.at) for place in places]
-    after = scene.place_at(one.place[0], to)
-    return Edit(one.key, removed=frozenset(places), added=tuple((after, raw) for raw in raws))
+    positions = group(scene, one)
+    raws = [later(scene.raw[position], to - one.at) for position in positions]
+    after = scene.position_at(one.position[0], to)
+    return Edit(one.key, removed=frozenset(positions), added=tuple((after, raw) for raw in raws))
 
 
 def other_body(scene: Scene, one: Reception, how: str) -> str:
@@ -200,29 +202,29 @@ def other_body(scene: Scene, one: Reception, how: str) -> str:
         return sha256(b"").hexdigest()
     if how == "mixed up":
         others = (other for key, found in scene.of_key.items() if key != one.key for other in found)
-        digests = (str(scene.raw[other.place]["msg"]["sha256"]) for other in others)
-        return next((digest for digest in digests if digest != scene.raw[one.place]["msg"]["sha256"]), "0" * 64)
-    return sha256(str(scene.raw[one.place]["msg"]["sha256"]).encode()).hexdigest()
+        digests = (str(scene.raw[other.position]["msg"]["sha256"]) for other in others)
+        return next((digest for digest in digests if digest != scene.raw[one.position]["msg"]["sha256"]), "0" * 64)
+    return sha256(str(scene.raw[one.position]["msg"]["sha256"]).encode()).hexdigest()
 
 
 def altered(scene: Scene, one: Reception, **changes: object) -> Edit:
     """Change fields of a received message; names of JMS headers are the message's headers."""
-    raw = scene.raw[one.place]
+    raw = scene.raw[one.position]
     msg = dict(raw["msg"])
     for name, value in changes.items():
         if name.startswith("JMS"):
             msg["fields"] = msg.get("fields", {}) | {name: value}
         else:
             msg[name] = value
-    return Edit(one.key, changed=((one.place, raw | {"msg": msg}),))
+    return Edit(one.key, changed=((one.position, raw | {"msg": msg}),))
 
 
 def exchanged(scene: Scene, one: Reception, other: Reception) -> Edit:
     """Exchange two messages of a link: each is received and settled in the place of the other."""
-    changed: list[tuple[Place, Raw]] = []
+    changed: list[tuple[Position, Raw]] = []
     for mine, yours in ((one, other), (other, one)):
-        raw, swapped = scene.raw[mine.place], scene.raw[yours.place]
-        changed.append((mine.place, raw | {"msg": swapped["msg"]}))
+        raw, swapped = scene.raw[mine.position], scene.raw[yours.position]
+        changed.append((mine.position, raw | {"msg": swapped["msg"]}))
         settled, theirs = scene.settled(mine), scene.settled(yours)
         if settled is not None and theirs is not None:
             changed.append((settled[0], settled[1] | {"msg": theirs[1]["msg"]}))
@@ -237,21 +239,23 @@ def opened_between(visits: Sequence[Visit], start: int, end: int) -> list[Visit]
 def postponed(scene: Scene, unit: str, by: int) -> Edit:
     """Move the commit of a unit of work to a later time."""
     ids = {raw["id"] for _, raw, _ in scene.calls if raw["op"] == "commit" and raw.get("unit") == unit}
-    places = [
-        place
-        for place, raw in scene.lines
+    positions = [
+        position
+        for position, raw in scene.lines
         if raw.get("id") in ids
         or (raw["kind"] == "return" and raw["call"] in ids)
         or (raw["kind"] == "unit" and raw["unit"] == unit and raw["op"] == "commit")
     ]
-    return shifted(scene, unit, places, by)
+    return shifted(scene, unit, positions, by)
 
 
-def shifted(scene: Scene, subject: str, places: Sequence[Place], by: int) -> Edit:
+def shifted(scene: Scene, subject: str, positions: Sequence[Position], by: int) -> Edit:
     """Move lines to a later time."""
-    raws = [later(scene.raw[place], by) for place in places]
-    added = tuple((scene.place_at(place[0], raw["mono_ns"]), raw) for place, raw in zip(places, raws, strict=True))
-    return Edit(subject, removed=frozenset(places), added=added)
+    raws = [later(scene.raw[position], by) for position in positions]
+    added = tuple(
+        (scene.position_at(position[0], raw["mono_ns"]), raw) for position, raw in zip(positions, raws, strict=True)
+    )
+    return Edit(subject, removed=frozenset(positions), added=added)
 
 
 def joined(first: Edit, second: Edit) -> Edit:

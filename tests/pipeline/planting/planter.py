@@ -51,7 +51,7 @@ class Planter:
         """Return a scenario."""
         if where not in self._scenes:
             run = self._runs[where[0]]
-            self._scenes[where] = Scene(where[1], run.lines(where[1]), run.place_at)
+            self._scenes[where] = Scene(where[1], run.lines(where[1]), run.position_at)
         return self._scenes[where]
 
     def find(self, plant: Plant, where: Where) -> Edit | None:

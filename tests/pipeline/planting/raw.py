@@ -25,7 +25,7 @@ from msgspec import Struct
 
 Raw = dict[str, Any]
 """A line's JSON object, without its checksum."""
-Place = tuple[str, int]
+Position = tuple[str, int]
 """The writer and the number of a line."""
 
 _HEAD = re.compile(
@@ -48,13 +48,13 @@ class Edit(Struct, frozen=True):
     """
 
     subject: str
-    removed: frozenset[Place] = frozenset()
-    changed: tuple[tuple[Place, Raw], ...] = ()
-    added: tuple[tuple[Place, Raw], ...] = ()
+    removed: frozenset[Position] = frozenset()
+    changed: tuple[tuple[Position, Raw], ...] = ()
+    added: tuple[tuple[Position, Raw], ...] = ()
 
 
 class _Writer:
-    """The lines of one writer; the number of a line is its place in the list."""
+    """The lines of one writer; the number of a line is its index in the list."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -77,7 +77,7 @@ class Journals:
         self.late_ns: dict[str, int] = {}
         """The total delay of the harness in each scenario, in nanoseconds."""
         self._writers: dict[str, _Writer] = {}
-        self._scenes: dict[str, list[Place]] = defaultdict(list)
+        self._scenes: dict[str, list[Position]] = defaultdict(list)
         for path in sorted(folder.iterdir()):
             if path.name.endswith((".jsonl", ".jsonl.gz")) and not path.name.startswith("."):
                 self._read(path)
@@ -117,11 +117,14 @@ class Journals:
         """The number of lines."""
         return sum(len(writer.lines) for writer in self._writers.values())
 
-    def lines(self, scenario: str) -> list[tuple[Place, Raw]]:
+    def lines(self, scenario: str) -> list[tuple[Position, Raw]]:
         """Decode the lines of a scenario, sorted by writer and number."""
-        return [(place, _decode(self._writers[place[0]].lines[place[1]])) for place in sorted(self._scenes[scenario])]
+        return [
+            (position, _decode(self._writers[position[0]].lines[position[1]]))
+            for position in sorted(self._scenes[scenario])
+        ]
 
-    def place_at(self, writer: str, boot: str, mono_ns: int) -> Place:
+    def position_at(self, writer: str, boot: str, mono_ns: int) -> Position:
         """Return the writer's last line, of any scenario, that is not later than a time."""
         times, numbers = self._writers[writer].clocks[boot.encode()]
         return writer, numbers[max(bisect_right(times, mono_ns) - 1, 0)]
@@ -138,10 +141,10 @@ class Journals:
         """Return the lines of one edited scenario alone, with their old order and new numbers."""
         by_writer = _by_writer([edit])
         lines: list[bytes] = []
-        places: dict[str, list[int]] = defaultdict(list)
+        positions: dict[str, list[int]] = defaultdict(list)
         for name, number in sorted(self._scenes[scenario]):
-            places[name].append(number)
-        for name, numbers in places.items():
+            positions[name].append(number)
+        for name, numbers in positions.items():
             changes = by_writer.get(name, _Changes())
             wanted = sorted({*numbers, *changes.added})
             own = set(numbers)

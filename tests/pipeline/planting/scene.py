@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from tests.pipeline.planting.raw import Place, Raw
+from tests.pipeline.planting.raw import Position, Raw
 from tests.pipeline.planting.views import FOREVER, LEAVING, MS, Reception, Send, Trouble, Visit, Watching
 
 
@@ -18,43 +18,43 @@ class Scene:
     Args:
         name: The scenario's id.
         lines: The lines, sorted by writer and number.
-        place_at: Returns a writer's last line before a time (`Journals.place_at`).
+        position_at: Returns a writer's last line before a time (`Journals.position_at`).
     """
 
     def __init__(
-        self, name: str, lines: Sequence[tuple[Place, Raw]], place_at: Callable[[str, str, int], Place]
+        self, name: str, lines: Sequence[tuple[Position, Raw]], position_at: Callable[[str, str, int], Position]
     ) -> None:
         self.name = name
         self.boots = {raw["boot"] for _, raw in lines}
-        self._place_at = place_at
-        alone = len({place[0] for place, _ in lines}) == 1
+        self._position_at = position_at
+        alone = len({position[0] for position, _ in lines}) == 1
         self.lines = _in_order(lines) if alone else lines
-        self.raw: Mapping[Place, Raw] = dict(self.lines)
+        self.raw: Mapping[Position, Raw] = dict(self.lines)
         self._times = [raw["mono_ns"] for _, raw in self.lines] if alone else []
 
     @cached_property
     def margin(self) -> int:
         """How far two times must lie apart, so that their order is sure: the lines of one writer have an order."""
-        return MS if len({place[0] for place, _ in self.lines}) > 1 else 0
+        return MS if len({position[0] for position, _ in self.lines}) > 1 else 0
 
-    def place_at(self, writer: str, at: int) -> Place:
+    def position_at(self, writer: str, at: int) -> Position:
         """Return a writer's last line before a time."""
         if self._times:
             return self.lines[max(bisect_right(self._times, at) - 1, 0)][0]
-        return self._place_at(writer, next(iter(self.boots)), at)
+        return self._position_at(writer, next(iter(self.boots)), at)
 
-    def of(self, *kinds: str) -> Iterator[tuple[Place, Raw]]:
+    def of(self, *kinds: str) -> Iterator[tuple[Position, Raw]]:
         """Return the lines of these kinds."""
         return (one for one in self.lines if one[1]["kind"] in kinds)
 
     @cached_property
     def answers(self) -> Mapping[tuple[str, str], Raw]:
-        return {(place[0], raw["call"]): raw for place, raw in self.of("return")}
+        return {(position[0], raw["call"]): raw for position, raw in self.of("return")}
 
     @cached_property
-    def calls(self) -> list[tuple[Place, Raw, Raw | None]]:
+    def calls(self) -> list[tuple[Position, Raw, Raw | None]]:
         """All calls with their answers."""
-        return [(place, raw, self.answers.get((place[0], raw["id"]))) for place, raw in self.of("call")]
+        return [(position, raw, self.answers.get((position[0], raw["id"]))) for position, raw in self.of("call")]
 
     @cached_property
     def sends(self) -> list[Send]:
@@ -63,16 +63,16 @@ class Scene:
         times = Counter(raw["msg"]["kid"] for _, raw, _ in found)
         return [self._send(*one) for one in found if times[one[1]["msg"]["kid"]] == 1]
 
-    def _send(self, place: Place, raw: Raw, answer: Raw | None) -> Send:
+    def _send(self, position: Position, raw: Raw, answer: Raw | None) -> Send:
         unit, args = raw.get("unit"), raw.get("args", {})
         ending: Raw = {}
         asked: int | None = None
         if unit is not None:
-            own = self._units.get((place[0], unit), [])
-            ending = next((e for s, e in own if s > place[1] and e["op"] in ("begin", "commit", "rollback")), {})
-            asked = self._commits.get((place[0], unit))
+            own = self._units.get((position[0], unit), [])
+            ending = next((e for s, e in own if s > position[1] and e["op"] in ("begin", "commit", "rollback")), {})
+            asked = self._commits.get((position[0], unit))
         return Send(
-            place=place,
+            position=position,
             key=raw["msg"]["kid"],
             actor=raw["actor"],
             destination=raw.get("destination") or "",
@@ -102,14 +102,14 @@ class Scene:
     @cached_property
     def _units(self) -> Mapping[tuple[str, str], list[tuple[int, Raw]]]:
         units: dict[tuple[str, str], list[tuple[int, Raw]]] = defaultdict(list)
-        for place, raw in self.of("unit"):
-            units[place[0], raw["unit"]].append((place[1], raw))
+        for position, raw in self.of("unit"):
+            units[position[0], raw["unit"]].append((position[1], raw))
         return units
 
     @cached_property
     def _commits(self) -> Mapping[tuple[str, str], int]:
-        calls = [(place, raw) for place, raw, _ in self.calls if raw["op"] == "commit" and raw.get("unit")]
-        return {(place[0], raw["unit"]): raw["mono_ns"] for place, raw in reversed(calls)}
+        calls = [(position, raw) for position, raw, _ in self.calls if raw["op"] == "commit" and raw.get("unit")]
+        return {(position[0], raw["unit"]): raw["mono_ns"] for position, raw in reversed(calls)}
 
     @cached_property
     def visits(self) -> list[Visit]:
@@ -119,8 +119,8 @@ class Scene:
         faces: set[tuple[str, str]] = set()
         numbers: Counter[str] = Counter()
         found: list[Visit] = []
-        for place, raw, answer in self.calls:
-            actor, args = (place[0], raw["actor"]), raw.get("args", {})
+        for position, raw, answer in self.calls:
+            actor, args = (position[0], raw["actor"]), raw.get("args", {})
             if raw["op"] == "connect":
                 ids[actor] = args.get("client_id") or ""
                 if args.get("face") == "mqlight":
@@ -131,7 +131,9 @@ class Scene:
                 numbers[raw["actor"]] += 1
                 if answer is not None:
                     light, number = actor in faces, numbers[raw["actor"]]
-                    visit = _visit((place, raw, answer), ids.get(actor), modes.get(actor), light=light, number=number)
+                    visit = _visit(
+                        (position, raw, answer), ids.get(actor), modes.get(actor), light=light, number=number
+                    )
                     found.append(visit)
         return found
 
@@ -139,19 +141,19 @@ class Scene:
     def _of_actor(self) -> Mapping[tuple[str, str], list[Visit]]:
         found: dict[tuple[str, str], list[Visit]] = defaultdict(list)
         for visit in self.visits:
-            found[visit.place[0], visit.actor].append(visit)
+            found[visit.position[0], visit.actor].append(visit)
         return found
 
-    def visit(self, place: Place, actor: str) -> Visit | None:
+    def visit(self, position: Position, actor: str) -> Visit | None:
         """Return the consumer that an actor had created last before a line."""
-        earlier = [one for one in self._of_actor.get((place[0], actor), []) if one.place[1] < place[1]]
+        earlier = [one for one in self._of_actor.get((position[0], actor), []) if one.position[1] < position[1]]
         return earlier[-1] if earlier else None
 
     @cached_property
     def receptions(self) -> list[Reception]:
         return [
             Reception(
-                place,
+                position,
                 raw["msg"]["kid"],
                 raw["actor"],
                 raw["link"],
@@ -159,9 +161,9 @@ class Scene:
                 raw["mono_ns"],
                 bool(raw["redelivered"]) or raw["count"] > 1,
                 raw.get("batch"),
-                self.visit(place, raw["actor"]),
+                self.visit(position, raw["actor"]),
             )
-            for place, raw in self.of("seen")
+            for position, raw in self.of("seen")
         ]
 
     @cached_property
@@ -182,44 +184,44 @@ class Scene:
         return {key for _, raw in self.of("return") for key in raw.get("kids", ())}
 
     @cached_property
-    def settles(self) -> Mapping[tuple[str, str, str], list[tuple[Place, Raw]]]:
+    def settles(self) -> Mapping[tuple[str, str, str], list[tuple[Position, Raw]]]:
         """The settlements of each message by actor and link."""
-        found: dict[tuple[str, str, str], list[tuple[Place, Raw]]] = defaultdict(list)
-        for place, raw in self.of("settle"):
-            found[raw["actor"], raw["link"], raw["msg"]["kid"]].append((place, raw))
+        found: dict[tuple[str, str, str], list[tuple[Position, Raw]]] = defaultdict(list)
+        for position, raw in self.of("settle"):
+            found[raw["actor"], raw["link"], raw["msg"]["kid"]].append((position, raw))
         return found
 
-    def settled(self, one: Reception) -> tuple[Place, Raw] | None:
+    def settled(self, one: Reception) -> tuple[Position, Raw] | None:
         """Return the first settlement of a reception's message on its link after it."""
         own = self.settles.get((one.actor, one.link, one.key), [])
-        return next((pair for pair in own if pair[0][0] == one.place[0] and pair[0][1] > one.place[1]), None)
+        return next((pair for pair in own if pair[0][0] == one.position[0] and pair[0][1] > one.position[1]), None)
 
     @cached_property
-    def _callbacks(self) -> Mapping[tuple[str, str], list[tuple[Place, Raw]]]:
-        found: dict[tuple[str, str], list[tuple[Place, Raw]]] = defaultdict(list)
-        for place, raw in self.of("callback"):
-            found[place[0], raw["link"]].append((place, raw))
+    def _callbacks(self) -> Mapping[tuple[str, str], list[tuple[Position, Raw]]]:
+        found: dict[tuple[str, str], list[tuple[Position, Raw]]] = defaultdict(list)
+        for position, raw in self.of("callback"):
+            found[position[0], raw["link"]].append((position, raw))
         return found
 
-    def callback(self, one: Reception) -> tuple[Place, Raw] | None:
+    def callback(self, one: Reception) -> tuple[Position, Raw] | None:
         """Return the end of the callback that got a reception's message, or its batch."""
-        own = self._callbacks.get((one.place[0], one.link), [])
-        return next((p for p in own if p[0][1] > one.place[1] and p[1].get("batch") == one.batch), None)
+        own = self._callbacks.get((one.position[0], one.link), [])
+        return next((p for p in own if p[0][1] > one.position[1] and p[1].get("batch") == one.batch), None)
 
     @cached_property
     def watches(self) -> list[Watching]:
         """All watches that ended."""
-        acts: dict[tuple[str, str], list[tuple[Place, Raw]]] = defaultdict(list)
-        for place, raw in self.of("seen", "callback"):
-            acts[place[0], raw["actor"]].append((place, raw))
-        begun: dict[tuple[str, str], tuple[Place, Raw]] = {}
+        acts: dict[tuple[str, str], list[tuple[Position, Raw]]] = defaultdict(list)
+        for position, raw in self.of("seen", "callback"):
+            acts[position[0], raw["actor"]].append((position, raw))
+        begun: dict[tuple[str, str], tuple[Position, Raw]] = {}
         found: list[Watching] = []
-        for place, raw in self.of("watch"):
+        for position, raw in self.of("watch"):
             if raw["phase"] == "begin":
-                begun[place[0], raw["id"]] = place, raw
-            elif (place[0], raw["id"]) in begun:
-                start, first = begun[place[0], raw["id"]]
-                own = [one for one in acts[place[0], raw["actor"]] if start[1] < one[0][1] < place[1]]
+                begun[position[0], raw["id"]] = position, raw
+            elif (position[0], raw["id"]) in begun:
+                start, first = begun[position[0], raw["id"]]
+                own = [one for one in acts[position[0], raw["actor"]] if start[1] < one[0][1] < position[1]]
                 last = own[-1][1] if own else first
                 busy = last["kind"] == "seen" or last.get("ended") == "raised"
                 found.append(
@@ -294,26 +296,26 @@ class Scene:
         )
 
 
-def _in_order(lines: Sequence[tuple[Place, Raw]]) -> list[tuple[Place, Raw]]:
+def _in_order(lines: Sequence[tuple[Position, Raw]]) -> list[tuple[Position, Raw]]:
     """Give the lines of one writer different times, in their order: in virtual time, many lines have the same time."""
-    ordered: list[tuple[Place, Raw]] = []
+    ordered: list[tuple[Position, Raw]] = []
     last = 0
-    for place, raw in lines:
+    for position, raw in lines:
         last = max(raw["mono_ns"], last + 1)
         by = last - raw["mono_ns"]
-        ordered.append((place, raw | {"mono_ns": last, "wall_ns": raw["wall_ns"] + by}))
+        ordered.append((position, raw | {"mono_ns": last, "wall_ns": raw["wall_ns"] + by}))
     return ordered
 
 
-def _visit(call: tuple[Place, Raw, Raw], client: str | None, mode: object, *, light: bool, number: int) -> Visit:
-    place, raw, answer = call
+def _visit(call: tuple[Position, Raw, Raw], client: str | None, mode: object, *, light: bool, number: int) -> Visit:
+    position, raw, answer = call
     args: dict[str, Any] = raw.get("args", {})
     choosy = args.get("selector") is not None or args.get("no_local") is True
     qos, confirms, ack = args.get("qos"), args.get("auto_confirm"), args.get("ack", mode)
     by_itself = ack == "client" if confirms is None else confirms is False
     of_light = light or qos is not None or confirms is not None
     return Visit(
-        place=place,
+        position=position,
         actor=raw["actor"],
         destination=raw.get("destination") or "",
         at=raw["mono_ns"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
-from tests.pipeline.planting.raw import Place, Raw
+from tests.pipeline.planting.raw import Position, Raw
 
 SECOND = 1_000_000_000
 MS = 1_000_000
@@ -16,7 +16,7 @@ LEAVING = ("close-connection", "close-session", "close-consumer")
 class Send(Struct, frozen=True):
     """A message's send, with its answer and the end of its unit of work; None for what the journal does not have."""
 
-    place: Place
+    position: Position
     key: str
     actor: str
     destination: str
@@ -60,7 +60,7 @@ class Visit(Struct, frozen=True):
     messages before its application has them, as MQ Light clients do unless the application confirms messages itself.
     """
 
-    place: Place
+    position: Position
     actor: str
     destination: str
     at: int
@@ -90,7 +90,7 @@ class Visit(Struct, frozen=True):
 class Reception(Struct, frozen=True):
     """A message that an application received; `visit` is the consumer that the actor had created last."""
 
-    place: Place
+    position: Position
     key: str
     actor: str
     link: str
@@ -108,7 +108,7 @@ class Reception(Struct, frozen=True):
 class Watching(Struct, frozen=True):
     """A watch; `last` is the time of its last reception or callback, and `open` whether a callback may still run."""
 
-    begin_place: Place
+    begin_position: Position
     actor: str
     destination: str
     begin: int

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tools.mutation.coverage_map import CoverageMap, Tried
-from tools.mutation.nearness import Nearness, Place, words_of
+from tools.mutation.nearness import MutantContext, Nearness, words_of
 
 TEXTS = (
     "a receiver is waiting",
@@ -23,8 +23,8 @@ NEARNESS = Nearness(LINES, TEXTS)
 BODY = (10, 12)
 
 
-def place(statement: str = "x", text: str = "") -> Place:
-    return Place.of("some.py", BODY, statement, "f", text)
+def context(statement: str = "x", text: str = "") -> MutantContext:
+    return MutantContext.of("some.py", BODY, statement, "f", text)
 
 
 def test_words_are_those_of_identifiers_without_their_endings() -> None:
@@ -46,21 +46,21 @@ def test_only_passing_scenarios_that_run_a_line_are_asked() -> None:
 
 
 def test_a_scenario_that_convicted_a_neighbour_comes_first() -> None:
-    assert NEARNESS.sorted(range(5), [4, 2], place())[:2] == [2, 4]
+    assert NEARNESS.sorted(range(5), [4, 2], context())[:2] == [2, 4]
 
 
 def test_a_scenario_that_says_what_the_statement_says_comes_early() -> None:
-    assert NEARNESS.sorted(range(5), (), place("send(priority=priority)"))[0] == 1
+    assert NEARNESS.sorted(range(5), (), context("send(priority=priority)"))[0] == 1
 
 
 def test_the_rarest_way_through_the_function_comes_before_the_usual_ones() -> None:
-    assert NEARNESS.sorted(range(5), (), place())[0] == 3
+    assert NEARNESS.sorted(range(5), (), context())[0] == 3
 
 
 def test_a_rule_that_the_function_names_comes_early() -> None:
-    assert 2 in NEARNESS.sorted(range(5), (), place(text="# DD-56: it expires"))[:2]
+    assert 2 in NEARNESS.sorted(range(5), (), context(text="# DD-56: it expires"))[:2]
 
 
 def test_each_scenario_comes_once() -> None:
-    order = NEARNESS.sorted(range(5), [1], place("priority", "PD-20"))
+    order = NEARNESS.sorted(range(5), [1], context("priority", "PD-20"))
     assert sorted(order) == [0, 1, 2, 3, 4]

@@ -23,9 +23,14 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from assay_adapters.brokers.amqp.instance import ProductInstance
-from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace, remove_place
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.amqp.revival import SharedBroker, is_silent
+from assay_adapters.brokers.amqp.scenario_containers import (
+    JointContainer,
+    OwnContainer,
+    SharedContainer,
+    remove_container,
+)
 from assay_adapters.brokers.base import AmqpBackend, introduction
 from assay_adapters.containers.container import (
     Container,
@@ -36,7 +41,7 @@ from assay_adapters.containers.container import (
 )
 from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.containers.removal import sweep, sweep_quietly
-from assay_adapters.faults.meeting import place_of
+from assay_adapters.faults.meeting import container_of
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Silence, Unavailable, Whose
@@ -142,10 +147,10 @@ class ProductBackend(AmqpBackend):
         self._opened: Opened | None = None
         """The broker's answer to a connection at its last start; None before this process has started a container."""
         self._shared: Container | None = None
-        self._own: OwnPlace | None = None
-        self._cut: SharedPlace | None = None
+        self._own: OwnContainer | None = None
+        self._cut: SharedContainer | None = None
         self._shared_broker: SharedBroker | None = None
-        self._joint: dict[Capability, JointPlace] = {}
+        self._joint: dict[Capability, JointContainer] = {}
         self._meetings = meetings
 
     @property
@@ -259,7 +264,7 @@ class ProductBackend(AmqpBackend):
         if not proxied or port is None:
             return self._instance(endpoint, port, silence=silence)
         if self._cut is None:
-            self._cut = SharedPlace(port, self._runner)
+            self._cut = SharedContainer(port, self._runner)
         behind = structs.replace(endpoint, url=f"{self._product.protocol}://{LOOPBACK}:{self._cut.proxy.port}")
         return self._instance(behind, port, self._cut.faults(), self._cut.history, silence=silence)
 
@@ -293,7 +298,7 @@ class ProductBackend(AmqpBackend):
         if fault not in self._joint:
             meetings.mkdir(exist_ok=True)
             owner_pid = None if self._attached is None else os.getppid()
-            self._joint[fault] = JointPlace(meetings / f"{fault}.json", self._container, owner_pid, self._runner)
+            self._joint[fault] = JointContainer(meetings / f"{fault}.json", self._container, owner_pid, self._runner)
         joint = self._joint[fault]
         proxy = joint.enter()
         endpoint = self._endpoint(proxy.port, joint.container.admin_port)
@@ -304,10 +309,10 @@ class ProductBackend(AmqpBackend):
     def _end_meetings(self, meetings: Path) -> None:
         """Remove the containers of all meetings, which other processes may have started, and the meetings' folder."""
         for file in meetings.glob("*.json"):
-            place = place_of(file)
-            if place is not None:
+            shared = container_of(file)
+            if shared is not None:
                 with suppress(BackendError):  # a process has removed it already
-                    remove_place(place, self._container())
+                    remove_container(shared, self._container())
         shutil.rmtree(meetings, ignore_errors=True)
 
     def _own_instance(self) -> ProductInstance:
@@ -315,7 +320,7 @@ class ProductBackend(AmqpBackend):
             self._own.remove()
             self._own = None
         if self._own is None:
-            self._own = OwnPlace(self._container(), self._runner)
+            self._own = OwnContainer(self._container(), self._runner)
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
 

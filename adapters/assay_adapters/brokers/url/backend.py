@@ -22,7 +22,7 @@ from assay_adapters.brokers.url.containers import RunningContainer
 from assay_adapters.brokers.url.creating import Destinations
 from assay_adapters.brokers.url.declaring import capabilities, lacks
 from assay_adapters.brokers.url.file import DescriptionError, read
-from assay_adapters.brokers.url.instance import Place
+from assay_adapters.brokers.url.instance import UrlInstance
 from assay_adapters.brokers.url.model import ContainerTable, Operation
 from assay_adapters.brokers.url.processes import OwnProcess, RunningProcess
 from assay_adapters.brokers.url.programs import ProgramAdmin
@@ -184,7 +184,7 @@ class UrlBackend(AmqpBackend):
         endpoint = Endpoint(broker.url or "", self._login())
         return self._noted(reach(self._plain_driver(), self._runner, endpoint, self._ca_file()))
 
-    def provision(self, needs: Needs) -> Place | Unsupported:
+    def provision(self, needs: Needs) -> UrlInstance | Unsupported:
         """Return an instance of the broker, or `Unsupported` with the reason.
 
         If the kit starts the brokers, scenarios with faults use a second broker in each process, one after the other.
@@ -200,8 +200,8 @@ class UrlBackend(AmqpBackend):
             return Unsupported(", ".join(asked), Source(why))
         with self._lock:
             if self.description.is_own:
-                return self._own_place() if needs.own_instance else self._shared_place()
-            return self._running_place(needs)
+                return self._own_instance() if needs.own_instance else self._shared_instance()
+            return self._running_instance(needs)
 
     def close(self) -> None:
         """End every broker that this process has started.
@@ -222,7 +222,7 @@ class UrlBackend(AmqpBackend):
 
     # --- a broker that runs at the file's URL
 
-    def _running_place(self, needs: Needs) -> Place:
+    def _running_instance(self, needs: Needs) -> UrlInstance:
         url = self.description.broker.url or ""
         ends = needs.own_instance and bool(needs.capabilities & _ENDS)
         turn = Turn(url, alone=ends) if self._controlled else None
@@ -236,21 +236,21 @@ class UrlBackend(AmqpBackend):
         if isinstance(answer, Refused):
             raise BackendError(answer.text)
         if not needs.own_instance and url.startswith("amqp://"):
-            return self._place(Endpoint(url, self._login()), self.reach, turn=turn)
+            return self._instance(Endpoint(url, self._login()), self.reach, turn=turn)
         proxy = self._front = self._front or self._proxy_to(url)
         stoppable, history = self._stoppable(), self._history
         faults = ProxiedFaults(stoppable, proxy, self._runner, history) if needs.own_instance else None
-        return self._place(self._local(proxy.port), self.reach, faults=faults, turn=turn)
+        return self._instance(self._local(proxy.port), self.reach, faults=faults, turn=turn)
 
     @property
     def _controlled(self) -> bool:
         return self.description.process is not None or self.description.container is not None
 
     def _proxy_to(self, url: str) -> Proxy:
-        from assay_sdk.drivers.amqp.driver import place_of
+        from assay_sdk.drivers.amqp.driver import host_port_of
         from assay_sdk.drivers.certificates import client_context
 
-        at = place_of(url)
+        at = host_port_of(url)
         proxy = Proxy(at.port, at.host, client_context(self._ca_file()) if at.tls else None)
         proxy.start()
         return proxy
@@ -265,26 +265,26 @@ class UrlBackend(AmqpBackend):
 
     @property
     def _port(self) -> int:
-        from assay_sdk.drivers.amqp.driver import place_of
+        from assay_sdk.drivers.amqp.driver import host_port_of
 
-        return place_of(self.description.broker.url or "").port
+        return host_port_of(self.description.broker.url or "").port
 
     # --- brokers that the kit starts
 
-    def _shared_place(self) -> Place:
+    def _shared_instance(self) -> UrlInstance:
         if self._attached is not None:
             return self._at(urlsplit(self._attached.url).port or 0, self._attached.log)
         if self._shared is None or not self._shared.runs():
             self._shared = self._started(self._shared)
         return self._at(self._shared.broker.client_port, self._shared.log)
 
-    def _at(self, port: int, log: str | None) -> Place:
+    def _at(self, port: int, log: str | None) -> UrlInstance:
         """Return an instance of the shared broker at a port; another process may have started the broker."""
         endpoint = structs.replace(self._local(port), log=log)
         trace = self._trace(log, None, port)
-        return self._place(endpoint, lambda: self._look(port), port=port, log=log, trace=trace)
+        return self._instance(endpoint, lambda: self._look(port), port=port, log=log, trace=trace)
 
-    def _own_place(self) -> Place:
+    def _own_instance(self) -> UrlInstance:
         if self._own is None or not self._own.runs():
             self._own = self._started(self._own)
         own = self._own
@@ -292,7 +292,7 @@ class UrlBackend(AmqpBackend):
         port = own.broker.client_port
         trace = self._trace(own.log, own.history, port)
         endpoint = self._local(own.proxy.port)
-        return self._place(endpoint, lambda: self._look(port), port=port, log=own.log, faults=faults, trace=trace)
+        return self._instance(endpoint, lambda: self._look(port), port=port, log=own.log, faults=faults, trace=trace)
 
     def _started(self, before: _Own | None) -> _Own:
         """Start a broker, after removing the broker that it replaces (`before`)."""
@@ -328,7 +328,7 @@ class UrlBackend(AmqpBackend):
 
     # --- parts for all brokers
 
-    def _place(
+    def _instance(
         self,
         endpoint: Endpoint,
         look: Callable[[], Opened | Refused],
@@ -338,7 +338,7 @@ class UrlBackend(AmqpBackend):
         faults: ProxiedFaults | None = None,
         turn: Turn | None = None,
         trace: Trace | None = None,
-    ) -> Place:
+    ) -> UrlInstance:
         folders = () if self.description.container is None else self.description.container.data_folders
         driver = self._plain_driver()
         table = self.description.administration
@@ -347,7 +347,7 @@ class UrlBackend(AmqpBackend):
         if admin is not None and any(map(admin.offers, (Operation.CREATE_QUEUE, Operation.CREATE_TOPIC))):
             destinations = Destinations(admin)
             driver = CreatingDriver(driver, destinations)
-        return Place(
+        return UrlInstance(
             self.description.title,
             endpoint,
             self._runner,

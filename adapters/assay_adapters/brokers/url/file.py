@@ -14,7 +14,7 @@ from msgspec.structs import FieldInfo, fields
 
 from assay_adapters.brokers.url.model import Description
 from assay_adapters.suggestions import unknown
-from assay_features.places import Place, line_of_error, places
+from assay_features.toml_positions import TomlPosition, line_of_error, toml_positions
 
 T = TypeVar("T", bound=Struct)
 
@@ -53,12 +53,12 @@ class Reading(Struct, frozen=True):
     Args:
         description: The content; None if the file's form has a mistake.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
-        lines: The line number of each table header and each key, by its place (`assay_features.places`).
+        lines: The line number of each table header and each key, by its position (`assay_features.toml_positions`).
     """
 
     description: Description | None
     mistakes: tuple[Mistake, ...]
-    lines: Mapping[Place, int]
+    lines: Mapping[TomlPosition, int]
 
     def line_of(self, table: str, key: str = "") -> int:
         """Return the line of a key; for a missing key the line of its table's header, and 1 if both are missing."""
@@ -85,26 +85,26 @@ def read(file: Path) -> Reading:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         return Reading(None, (Mistake(line_of_error(problem, text), f"this is no valid TOML: {problem}."),), {})
-    lines = places(text)
+    lines = toml_positions(text)
     converter = _Converter(lines)
     description = converter.table(Description, content, "")
     return Reading(description, tuple(sorted(converter.mistakes, key=lambda one: one.line)), lines)
 
 
-def _line(lines: Mapping[Place, int], table: str, key: str) -> int:
+def _line(lines: Mapping[TomlPosition, int], table: str, key: str) -> int:
     # Keys before the first header have an empty table name. A table may also be an inline table: a key with braces.
-    in_braces = lines.get(Place("", 0, table or key), lines.get(Place(key, 0), 1))
-    return lines.get(Place(table, 0, key), lines.get(Place(table, 0), in_braces))
+    in_braces = lines.get(TomlPosition("", 0, table or key), lines.get(TomlPosition(key, 0), 1))
+    return lines.get(TomlPosition(table, 0, key), lines.get(TomlPosition(table, 0), in_braces))
 
 
 class _Converter:
     """A converter of TOML tables to structures, which collects all mistakes.
 
     Args:
-        lines: The line number of each table header and each key, by its place (`assay_features.places`).
+        lines: The line number of each table header and each key, by its position (`assay_features.toml_positions`).
     """
 
-    def __init__(self, lines: Mapping[Place, int]) -> None:
+    def __init__(self, lines: Mapping[TomlPosition, int]) -> None:
         self.mistakes: list[Mistake] = []
         self._lines = lines
 

@@ -23,7 +23,7 @@ _RETURN_NS = 10 * 10**9
 _POLL_NS = 100_000_000
 
 
-class Place(SdkInstance[Runner, ProxiedFaults | None]):
+class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
     """The instance that one scenario uses.
 
     Args:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from assay_adapters.brokers.url.backend import UrlBackend
 from assay_adapters.brokers.url.checks import absences, mistakes
 from assay_adapters.brokers.url.file import Mistake, Reading, read
-from assay_adapters.brokers.url.instance import Place
+from assay_adapters.brokers.url.instance import UrlInstance
 from assay_adapters.brokers.url.model import Operation
 from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.ports.administration import Change, Clear, Define, Delete, ObjectKind
@@ -58,21 +58,21 @@ def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
         probed = backend.probe()
         if isinstance(probed, Unavailable):
             return (Mistake(line, f"{probed.reason}; {probed.remedy}."),)
-        place = backend.provision(Needs())
-        if isinstance(place, Unsupported):
-            return (Mistake(line, place.source.text),)
+        instance = backend.provision(Needs())
+        if isinstance(instance, Unsupported):
+            return (Mistake(line, instance.source.text),)
     except BackendError as error:
         return (Mistake(line, f"{error}."),)
     else:
         try:
             line = reading.line_of("administration", "operations")
-            troubles = [Mistake(line, text) for text in _administer(place.admin)]
+            troubles = [Mistake(line, text) for text in _administer(instance.admin)]
             tries = not troubles and Capability.QUEUE in backend.description.capabilities
-            if tries and (text := _exchange(place)):
+            if tries and (text := _exchange(instance)):
                 troubles = [Mistake(reading.line_of("capabilities", "queue"), f"{text.rstrip('.')}{_HINT}")]
             return tuple(troubles)
         finally:
-            place.close()
+            instance.close()
     finally:
         backend.close()
 
@@ -80,10 +80,10 @@ def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
 _HINT = "; [addresses] and [conventions] tell the client what it must do differently for this broker (docs/url.md)."
 
 
-def _exchange(place: Place) -> str:
+def _exchange(instance: UrlInstance) -> str:
     """Send a message to a queue and receive it, as a scenario does; return the error, or an empty text."""
     try:
-        connection = _had(place.clients()["simplified"].connect(place.endpoint("amqp")), "a connection")
+        connection = _had(instance.clients()["simplified"].connect(instance.endpoint("amqp")), "a connection")
         try:
             return _exchange_over(connection)
         finally:

@@ -17,7 +17,7 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.subscription_lifetime import check_unused, end_subscription
 from assay_broker.core.delay.release import unstage
-from assay_broker.core.messages.entries import Place
+from assay_broker.core.messages.entries import CopyState
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.objects.plans import existing, plan_alter, plan_define, plan_delete
@@ -190,7 +190,7 @@ def _uncommitted(state: State, name: str) -> bool:
     queue = state.queues.named(name)
     if queue is None:
         return False
-    return bool(queue.reserved) or any(entry.place is not Place.WAITING for entry in queue.entries.values())
+    return bool(queue.reserved) or any(entry.state is not CopyState.WAITING for entry in queue.entries.values())
 
 
 def _check_emptiable(state: State, queue: Definition, *, purge: bool) -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 from assay_broker.core.administration.changes import NativeBrowse, NativePut, NativeTake
 from assay_broker.core.delay.release import unstage
 from assay_broker.core.messages.descriptor import Described, describe, shown_ids
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.networks.clusters import check_here
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind
@@ -62,7 +62,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
     _check_get(state, take.queue)
     for entry in _matching(state, turn, take):
         shown = describe(entry, state.settings.name, turn.now_ms)
-        if entry.place is Place.STAGED:
+        if entry.state is CopyState.STAGED:
             unstage(state, turn, entry)
         else:
             queue = state.queues.find(entry.home)

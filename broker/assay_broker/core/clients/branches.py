@@ -25,7 +25,7 @@ class Standing(Struct, eq=False):
     """A message copy that a prepared branch has put or accepted.
 
     Args:
-        entry: The copy; its place is `UNCOMMITTED` if the branch put it, `HELD` if the branch accepted it.
+        entry: The copy; its state is `UNCOMMITTED` if the branch put it, `HELD` if the branch accepted it.
         queue: The copy's queue; None for a delayed copy that the branch put.
     """
 

@@ -19,7 +19,7 @@ from itertools import zip_longest
 
 from assay_broker.core.clients.branches import Branch, KeptPublication, Standing
 from assay_broker.core.clients.units import Pending
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.queues.arrivals import reserve
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
@@ -37,7 +37,7 @@ def secure(state: State, turn: Turn, branch: Branch) -> None:
     own = {delivery.entry.key for delivery in branch.settled}
     for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
-        if delivery.entry.place is Place.HELD:  # otherwise the copy's queue was removed
+        if delivery.entry.state is CopyState.HELD:  # otherwise the copy's queue was removed
             branch.got.append(Standing(delivery.entry, delivery.queue))
     for pending in branch.puts:
         if pending.retained is not None:
@@ -81,9 +81,9 @@ def _secure_put(state: State, turn: Turn, branch: Branch, pending: Pending, own:
     if pending.entry is not None:
         (queue,) = pending.queues
         queue.disown(pending.entry, branch.owner)
-        if pending.entry.place is Place.HELD and pending.entry.key not in own:
+        if pending.entry.state is CopyState.HELD and pending.entry.key not in own:
             _take_back_from_session(state, queue, pending.entry)
-        if pending.entry.place is Place.UNCOMMITTED:  # otherwise the branch itself has accepted the copy
+        if pending.entry.state is CopyState.UNCOMMITTED:  # otherwise the branch itself has accepted the copy
             _move(state, turn, queue, pending.entry)
             _stand(branch, queue, pending.entry)
         return
@@ -130,7 +130,7 @@ def stand_uncommitted(branch: Branch, queue: Queue, entry: Entry) -> None:
 def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
     """Reserve a place on the staging queue for a branch's delayed copy, because the commit stages the copy."""
     entry.unit = branch
-    entry.place = Place.UNCOMMITTED
+    entry.state = CopyState.UNCOMMITTED
     state.staging.reserved += 1
     branch.sent.append(Standing(entry, None))
 
@@ -148,7 +148,7 @@ def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
             if isinstance(link, Receiver) and link.queue is queue:
                 for number in [number for number, one in link.unsettled.items() if one.entry is entry]:
                     del link.unsettled[number]
-    entry.place = Place.UNCOMMITTED
+    entry.state = CopyState.UNCOMMITTED
 
 
 def nothing(_turn: Turn) -> None:
@@ -218,7 +218,7 @@ def _has_newer(queue: Queue, branch: Branch, key: int) -> bool:
 
 def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
     entry, queue = standing.entry, standing.queue
-    if queue is None or entry.place is not Place.HELD:
+    if queue is None or entry.state is not CopyState.HELD:
         return  # the copy's queue was removed
     send_report(state, turn, entry, Mqro.COD)
     queue.remove(entry)
@@ -229,7 +229,7 @@ def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> No
 
 def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing, overtaken: set[str]) -> None:
     entry, queue = standing.entry, standing.queue
-    if entry.place is not Place.UNCOMMITTED:
+    if entry.state is not CopyState.UNCOMMITTED:
         return  # the copy's subscription has ended
     entry.unit = None
     key, arrived_ms = entry.key, entry.arrived_ms
@@ -268,7 +268,7 @@ def _stand_again(state: State, branch: Branch, standing: Standing) -> None:
     branch.returned = True
     standing.entry.unit = branch
     if standing.queue is None:
-        standing.entry.place = Place.UNCOMMITTED
+        standing.entry.state = CopyState.UNCOMMITTED
         state.staging.reserved += 1
     elif not _queue_of(state, standing).gone:
         _queue_of(state, standing).enter_unseen(standing.entry)
@@ -289,12 +289,12 @@ def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
     with turn.together():
         turn.record(record, nothing)
         for standing in branch.sent:
-            if standing.entry.place is Place.UNCOMMITTED:
+            if standing.entry.state is CopyState.UNCOMMITTED:
                 _remove_put(state, turn, standing)
                 undo = partial(_restore_put, state, branch, standing)
                 _done(turn, standing.entry, MessageRemoved(standing.entry.key), undo)
         for standing in branch.got:
-            if standing.entry.place is Place.HELD:
+            if standing.entry.state is CopyState.HELD:
                 _return(state, turn, branch, standing)
                 mark = MessageMarked(standing.entry.key, standing.entry.count)
                 _done(turn, standing.entry, mark, partial(_take_again, state, branch, standing))
@@ -302,11 +302,11 @@ def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
 
 def _remove_put(state: State, turn: Turn, standing: Standing) -> None:
     entry, queue = standing.entry, standing.queue
-    if entry.place is not Place.UNCOMMITTED:
+    if entry.state is not CopyState.UNCOMMITTED:
         return
     if queue is None:
         state.staging.reserved -= 1
-        entry.place = Place.GONE
+        entry.state = CopyState.GONE
     else:
         queue.remove(entry)
         turn.touch(queue)
@@ -320,7 +320,7 @@ def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) 
 def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
     """Return an accepted copy to its original position on its queue; remove the copy if the same branch put it."""
     entry, queue = standing.entry, standing.queue
-    if queue is None or entry.place is not Place.HELD:
+    if queue is None or entry.state is not CopyState.HELD:
         return
     if entry.unit is branch:
         queue.remove(entry)
@@ -339,7 +339,7 @@ def _take_again(state: State, branch: Branch, standing: Standing, turn: Turn) ->
         return
     if entry.unit is branch:
         _hold_again(state, branch, standing, turn)
-    elif entry.place is Place.WAITING:
+    elif entry.state is CopyState.WAITING:
         entry.count -= 1
         entry.redelivered = entry.count > 0
         queue.take(entry)

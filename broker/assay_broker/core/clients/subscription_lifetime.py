@@ -12,7 +12,7 @@ from functools import partial
 
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.commands import Unsubscribe
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.queue import Queue
@@ -181,8 +181,8 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
     """Remove all messages of a queue, because the caller removes the queue."""
     for entry in queue.entries.values():
-        enter_again = partial(_enter_again, queue, entry, held=entry.place is Place.HELD)
-        entry.place = Place.GONE
+        enter_again = partial(_enter_again, queue, entry, held=entry.state is CopyState.HELD)
+        entry.state = CopyState.GONE
         state.expiry.discard(entry.key)
         if entry.recorded:
             turn.record(MessageRemoved(entry.key), enter_again)

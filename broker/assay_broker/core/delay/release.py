@@ -13,7 +13,7 @@ from functools import partial
 from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.processor import condition
 from assay_broker.core.messages.descriptor import made_id
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.messages.lost_reports import undeliverable
 from assay_broker.core.messages.reports import FEEDBACK, options, report, wants
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME, name_at
@@ -167,7 +167,7 @@ def unstage(state: State, turn: Turn, entry: Entry, undo: Undo | None = None) ->
         undo: A function that undoes the removal if the store refuses it; None to stage the copy again in that case.
     """
     state.staging.unstage(entry)
-    entry.place = Place.GONE
+    entry.state = CopyState.GONE
     state.expiry.discard(entry.key)
     take_back = partial(undo or _restage, state, entry)
     if entry.recorded:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay_broker.core.messages.descriptor import native_id
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.queues.copies import weight
 from assay_broker.core.schedule import Schedule
 
@@ -37,13 +37,13 @@ class Staging:
 
     def stage(self, entry: Entry, due_ms: int) -> None:
         """Add a copy, which the processor can release from `due_ms` on, in milliseconds since the epoch."""
-        entry.place = Place.STAGED
+        entry.state = CopyState.STAGED
         self._weights[entry.key] = weight(entry)
         self.schedule.add(entry.key, due_ms, entry)
         self._by_id[native_id(entry.message.message_id)][entry.key] = entry
 
     def unstage(self, entry: Entry) -> None:
-        """Remove a copy; the caller sets its `Entry.place`."""
+        """Remove a copy; the caller sets its `Entry.state`."""
         self.schedule.discard(entry.key)
         self._weights.pop(entry.key, None)
         found = native_id(entry.message.message_id)

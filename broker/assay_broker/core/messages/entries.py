@@ -23,8 +23,8 @@ class UnitOfWork(Protocol):
         ...
 
 
-class Place(Enum):
-    """The places where a message copy can be."""
+class CopyState(Enum):
+    """The states of a message copy."""
 
     STAGED = auto()
     """On the staging queue."""
@@ -66,7 +66,7 @@ class Entry(Struct, eq=False, kw_only=True):
             delivery fails keeps its position.
         count: The number of failed deliveries.
         redelivered: Whether a delivery has failed.
-        place: The place of the copy: staged, on its queue, or gone.
+        state: The state of the copy: staged, on its queue, or gone.
         octets: The memory that the copy takes on its queue, in octets, approximately.
     """
 
@@ -85,7 +85,7 @@ class Entry(Struct, eq=False, kw_only=True):
     order: int = 0
     count: int = 0
     redelivered: bool = False
-    place: Place = Place.WAITING
+    state: CopyState = CopyState.WAITING
     octets: int = 0
 
     def expired(self, now_ms: int) -> bool:

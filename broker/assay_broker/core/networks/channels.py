@@ -16,7 +16,7 @@ from typing import cast
 from assay_broker.core.commands import FromMember
 from assay_broker.core.delay.internal_puts import Puts
 from assay_broker.core.delay.release import Plan
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.networks.parcels import (
     Bulletin,
     Carry,
@@ -62,7 +62,7 @@ def try_again(state: State, turn: Turn) -> None:
     """Resend the messages that another queue manager could not take, when their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
-        if entry.place is Place.HELD:
+        if entry.state is CopyState.HELD:
             queue.put_back(entry)
             turn.touch(queue)
 
@@ -77,7 +77,7 @@ def _waiting_for(state: State, member: str) -> list[tuple[Queue, Entry]]:
         for queue in state.queues
         if queue.onward is not None and queue.onward[0] == member
         for entry in queue.entries.values()
-        if entry.place is Place.HELD
+        if entry.state is CopyState.HELD
     ]
     return sorted(found, key=lambda one: one[1].order)
 

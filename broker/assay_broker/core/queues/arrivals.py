@@ -7,7 +7,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from assay_broker.core.clients.units import Pending, Work
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
@@ -72,7 +72,7 @@ def commit(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
     queue.disown(entry, unit.owner)
     entry.unit = None
     turn.touch(queue)
-    if entry.place is Place.GONE:
+    if entry.state is CopyState.GONE:
         return  # the unit itself has consumed the copy already
     # The copy arrives now, behind messages that arrived since its send. The new key keeps that order over a restart.
     queue.renumber(entry, state.next_key())

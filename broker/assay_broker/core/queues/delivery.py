@@ -8,7 +8,7 @@ from functools import partial
 from assay_broker.core.delay.release import release
 from assay_broker.core.effects import Deliver
 from assay_broker.core.messages.alterations import with_annotations
-from assay_broker.core.messages.entries import Entry, Place, UnitOfWork
+from assay_broker.core.messages.entries import CopyState, Entry, UnitOfWork
 from assay_broker.core.messages.report_puts import send_report
 from assay_broker.core.messages.reports import wants
 from assay_broker.core.networks.parcels import Carry
@@ -21,7 +21,7 @@ from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address
 from assay_sdk.model.report_options import Mqro
 
-_HELD, _COD = Place.HELD, Mqro.COD
+_HELD, _COD = CopyState.HELD, Mqro.COD
 """Cached at import, because `Enum` lookups are slow.
 
 All 13 lookups for one message would take 0.8 of its 24 us (`bench/broker.py durable`, 2026-11-28).
@@ -132,7 +132,7 @@ def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     If the message asks for a confirmation of delivery (COD), send this report.
     """
     entry = delivery.entry
-    if entry.place is not _HELD:
+    if entry.state is not _HELD:
         return  # the copy's queue was removed, or the unit of work that put the copy was backed out
     if wants(entry.message, _COD):
         with turn.together():
@@ -186,7 +186,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
             yet never counts as failed.
     """
     entry, queue = delivery.entry, delivery.queue
-    if entry.place is not Place.HELD:
+    if entry.state is not CopyState.HELD:
         return  # the copy's queue was removed
     if failed and not state.gate(delivery.gate):
         entry.count += 1
@@ -210,7 +210,7 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
         annotations: Annotations that the message gets, as an encoded map; they replace annotations with the same keys.
     """
     entry = delivery.entry
-    if entry.place is _HELD:  # otherwise the copy's queue was removed
+    if entry.state is _HELD:  # otherwise the copy's queue was removed
         entry.message = with_annotations(entry.message, annotations)
         delivery.queue.entries.weigh(entry)
 
@@ -226,7 +226,7 @@ def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     message.
     """
     receiver, entry = delivery.link, delivery.entry
-    if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:
+    if receiver.unsettled.pop(delivery.number, None) is not None and entry.state is CopyState.HELD:
         delivery.queue.put_back(entry)
         if entry.expired(turn.now_ms):  # the copy expired while it was held, so the next Tick has to remove it
             watch_expiry(state, entry)
@@ -242,9 +242,9 @@ def expire_due(state: State, turn: Turn) -> None:
     persistent staged message stays staged if it asks for a report that no queue can take now (DD-74).
     """
     while (entry := state.expiry.pop_due(turn.now_ms)) is not None:
-        if entry.place is Place.STAGED:
+        if entry.state is CopyState.STAGED:
             release(state, turn, entry)
-        elif entry.place is Place.WAITING:
+        elif entry.state is CopyState.WAITING:
             queue = state.queues.find(entry.home)
             if queue is not None:
                 discard_expired(state, turn, queue, entry)

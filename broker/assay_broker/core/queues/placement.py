@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from assay_broker.core.clients.units import Work
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.messages.headers import DeadLetterHeader
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageStored
@@ -15,7 +15,7 @@ from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import DEFAULT_PRIORITY, Message
 
-_HELD = Place.HELD
+_HELD = CopyState.HELD
 """Cached at import, because `Enum` lookups are slow.
 
 All 13 lookups for one message would take 0.8 of its 24 us (`bench/broker.py durable`, 2026-11-28).
@@ -63,7 +63,7 @@ def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     elif turn.is_together:
         turn.unrecorded(entry, partial(_withdraw, state, queue, entry))
     entry.order = state.next_order()
-    if entry.place is _HELD:  # a receiver of the unit's own session got the copy before the commit (DD-25)
+    if entry.state is _HELD:  # a receiver of the unit's own session got the copy before the commit (DD-25)
         queue.entries.add(entry)
     else:
         queue.enter(entry)
@@ -158,4 +158,4 @@ def _unstage(state: State, entry: Entry, _turn: Turn) -> None:
     """Undo `stage`: remove the copy from the staging queue."""
     state.staging.unstage(entry)
     state.expiry.discard(entry.key)
-    entry.place = Place.GONE
+    entry.state = CopyState.GONE

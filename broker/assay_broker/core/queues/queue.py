@@ -10,7 +10,7 @@ from collections import defaultdict
 from msgspec import Struct
 
 from assay_broker.core.commands import Settle
-from assay_broker.core.messages.entries import Entry, Owner, Place, UnitOfWork
+from assay_broker.core.messages.entries import CopyState, Entry, Owner, UnitOfWork
 from assay_broker.core.messages.groups import Holders, heads, is_last
 from assay_broker.core.networks.transmission_queues import onward
 from assay_broker.core.objects.model import Definition
@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.model.selectors import Selector
 
-_WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
+_WAITING, _HELD, _GONE = CopyState.WAITING, CopyState.HELD, CopyState.GONE
 """Cached at import, because `Enum` lookups are slow.
 
 All 13 lookups for one message would take 0.8 of its 24 us (`bench/broker.py durable`, 2026-11-28).
@@ -174,7 +174,7 @@ class Queue:
     @property
     def held(self) -> bool:
         """Whether a receiver or a unit of work holds a message of the queue."""
-        return any(entry.place is Place.HELD for entry in self.entries.values())
+        return any(entry.state is CopyState.HELD for entry in self.entries.values())
 
     def enter(self, entry: Entry) -> None:
         """Add a message that waits for receivers from now on; the caller has set `Entry.order`."""
@@ -187,9 +187,9 @@ class Queue:
         A message of an open unit of work becomes uncommitted again, so that only the unit's session can get it (DD-25).
         """
         if entry.unit is not None:
-            entry.place = Place.UNCOMMITTED
+            entry.state = CopyState.UNCOMMITTED
             return
-        entry.place = _WAITING
+        entry.state = _WAITING
         self._waiting[entry.key] = entry
         for line in self.lines.values():
             line.offer(entry)
@@ -202,13 +202,13 @@ class Queue:
             owner: The unit's connection and session.
         """
         self.entries.add(entry)
-        entry.place = Place.UNCOMMITTED
+        entry.state = CopyState.UNCOMMITTED
         self._own[owner][entry.key] = entry
 
     def enter_unseen(self, entry: Entry) -> None:
         """Add a message of a branch in doubt; no receiver can get the message."""
         self.entries.add(entry)
-        entry.place = Place.UNCOMMITTED
+        entry.state = CopyState.UNCOMMITTED
 
     def renumber(self, entry: Entry, key: int) -> None:
         """Remove a message and give it another key; the caller adds it again."""
@@ -233,7 +233,7 @@ class Queue:
 
     def take(self, entry: Entry) -> None:
         """Mark a message as held, so that no other receiver gets it."""
-        entry.place = _HELD
+        entry.state = _HELD
         self._waiting.pop(entry.key, None)
         if entry.message.group_id:
             self._look(entry.message.group_id)
@@ -246,7 +246,7 @@ class Queue:
 
     def withdraw(self, entry: Entry) -> None:
         """Remove a message, as after a backout or a refusal of the store; its group continues."""
-        entry.place = _GONE
+        entry.state = _GONE
         self._waiting.pop(entry.key, None)
         self.entries.discard(entry.key)
         if entry.message.group_id:
@@ -352,7 +352,7 @@ class Queue:
                 own = [
                     entry
                     for entry in self._own.get(receiver.owner, {}).values()
-                    if entry.place is Place.UNCOMMITTED
+                    if entry.state is CopyState.UNCOMMITTED
                     and line.lets_through(entry)
                     and self._holders.allow(entry, receiver)
                 ]
@@ -375,7 +375,7 @@ class Queue:
         From now on the receiver holds the message's group, unless the receiver has consumed the group's last member.
         """
         group = entry.message.group_id
-        if group and not (entry.place is Place.GONE and is_last(entry.message)):
+        if group and not (entry.state is CopyState.GONE and is_last(entry.message)):
             self._look(*self._holders.give(group, receiver))
         self._turn += 1
         receiver.served = self._turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_broker.core.messages.entries import Place
+from assay_broker.core.messages.entries import CopyState
 from assay_broker.core.queues.delivery import annotate, consume, give_back
 from assay_broker.core.queues.queue import Delivery
 from assay_broker.core.state import State
@@ -43,7 +43,7 @@ def settle(  # noqa: PLR0917  a settlement has all these parameters
         annotations: Annotations that the message gets, as an encoded map; they replace annotations with the same keys.
             Empty for none.
     """
-    if leave_out and delivery.entry.place is Place.HELD and delivery.link.state is not LinkState.CLOSED:
+    if leave_out and delivery.entry.state is CopyState.HELD and delivery.link.state is not LinkState.CLOSED:
         delivery.queue.leave_out(delivery.link, delivery.entry)
     if annotations:
         annotate(delivery, annotations)

@@ -43,11 +43,11 @@ def receive(
     """Receive messages and print their bodies, one on each line; exit 1 if fewer messages came than requested."""
     if count < 1:
         raise UsageProblem(f"--count must be at least 1, not {count}.")
-    place = destination(name, topic=topic)
+    source = destination(name, topic=topic)
     timeout_ms = milliseconds("--timeout", timeout) or 0
     with (
         connected(url, login(user), ca, AckMode.CLIENT) as context,
-        context.create_consumer(place, selector) as consumer,
+        context.create_consumer(source, selector) as consumer,
     ):
         until = time.monotonic() + timeout_ms / 1_000
         for taken in range(count):

@@ -42,13 +42,13 @@ def send(
     correlation_id: Annotated[str | None, typer.Option(help="JMSCorrelationID.")] = None,
 ) -> Exit:
     """Send a message, and print its id on standard output once the broker has accepted it."""
-    place = destination(name, topic=topic)
+    target = destination(name, topic=topic)
     if priority is not None and not 0 <= priority <= _HIGHEST_PRIORITY:
         raise UsageProblem(f"--priority must be from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
     delay_ms, ttl_ms = milliseconds("--delay", delay), milliseconds("--ttl", ttl)
     with connected(url, login(user), ca, AckMode.AUTO) as context:
         producer = context.create_producer(
-            place,
+            target,
             delivery_mode=DeliveryMode.PERSISTENT if persistent else DeliveryMode.NON_PERSISTENT,
             priority=AS_DESTINATION if priority is None else priority,
             time_to_live=ttl_ms,

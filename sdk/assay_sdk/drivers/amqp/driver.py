@@ -8,8 +8,8 @@ from collections.abc import Callable
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import DriverEvent, Target
 from assay_sdk.drivers.amqp.wire import AmqpWire
+from assay_sdk.drivers.host_port import HostPort, Scheme, read_url
 from assay_sdk.drivers.network import route_to
-from assay_sdk.drivers.place import Place, Scheme, read_url
 from assay_sdk.time import Runner
 
 AMQP = Scheme("AMQP", "amqp", "amqps", 5672, 5671)
@@ -50,7 +50,7 @@ class AmqpDriver:
         return AmqpWire(target, route, sink, next(self._epochs), conventions=self._conventions)
 
 
-def place_of(url: str) -> Place:
+def host_port_of(url: str) -> HostPort:
     """Return host, port and use of TLS of an AMQP URL.
 
     Raises:
@@ -59,4 +59,4 @@ def place_of(url: str) -> Place:
     return read_url(url, AMQP)
 
 
-__all__ = ["AMQP", "AmqpDriver", "place_of"]
+__all__ = ["AMQP", "AmqpDriver", "host_port_of"]

@@ -22,8 +22,8 @@ from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
 from assay_sdk.drivers.answers import lost
+from assay_sdk.drivers.host_port import HostPort
 from assay_sdk.drivers.network import NetworkWire, Route
-from assay_sdk.drivers.place import Place
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 IDLE_TIMEOUT_S = 30.0
@@ -89,9 +89,9 @@ class AmqpWire(NetworkWire[AmqpSocket]):
         }
         transport = Transport()
         self._transport = transport
-        self._prepare(route.place, transport)
+        self._prepare(route.host_port, transport)
         line = AmqpSocket(
-            route.place,
+            route.host_port,
             target.login,
             self,
             transport,
@@ -155,13 +155,13 @@ class AmqpWire(NetworkWire[AmqpSocket]):
 
     # --- opening
 
-    def _prepare(self, place: Place, transport: Transport) -> None:
+    def _prepare(self, host_port: HostPort, transport: Transport) -> None:
         transport.idle_timeout = IDLE_TIMEOUT_S
         transport.max_frame_size = MAX_FRAME
         connection = self.connection
         connection.collect(self._collector)
         connection.container = self._target.client_id or f"assay:{uuid.uuid4()}"
-        connection.hostname = place.host
+        connection.hostname = host_port.host
         connection.desired_capabilities = [symbol(name) for name in offers.DESIRED]
         connection.properties = {symbol("product"): "assay-sdk", symbol("platform"): f"proton {proton.VERSION_MAJOR}"}
         connection.open()

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 
 from assay_sdk.driver import DriverEvent, Target
+from assay_sdk.drivers.host_port import Scheme
 from assay_sdk.drivers.network import route_to
-from assay_sdk.drivers.place import Scheme
 from assay_sdk.drivers.stomp.wire import StompWire
 from assay_sdk.stomp.conventions import Conventions
 from assay_sdk.stomp.heartbeats import HeartBeat

@@ -70,7 +70,7 @@ class StompWire(NetworkWire[StompLine]):
         self._commands = Commands(self)
         self._further: FurtherConnections | None = None
         line = StompLine(
-            route.place,
+            route.host_port,
             target.login,
             self,
             route.runner,
@@ -134,7 +134,7 @@ class StompWire(NetworkWire[StompLine]):
         """Send CONNECT, because the socket is connected."""
         headers = {
             "accept-version": "1.1,1.2",
-            "host": self.conventions.host or self._route.place.host,
+            "host": self.conventions.host or self._route.host_port.host,
             "heart-beat": str(self._heart_beat),
             EXTENSIONS: OPEN_ERRORS,
         }
@@ -195,7 +195,7 @@ class StompWire(NetworkWire[StompLine]):
         """
         if self._ahead > _TOO_FAR_AHEAD:
             text = f"has sent {self._ahead:,} octets of messages beyond the client's credit, and no receipt"
-            self._line.drop(lost(f"the broker at {self._route.place} {text}"))
+            self._line.drop(lost(f"the broker at {self._route.host_port} {text}"))
         self._line.hold(self._ahead > MOST_AHEAD and not self._receipts)
 
     def _disconnect(self) -> None:
@@ -215,7 +215,7 @@ class StompWire(NetworkWire[StompLine]):
 
     def _connected(self, headers: dict[str, str]) -> None:
         if self._is_open:
-            self._line.drop(lost(f"the broker at {self._route.place} sent CONNECTED twice"))
+            self._line.drop(lost(f"the broker at {self._route.host_port} sent CONNECTED twice"))
             return
         server = headers.get("server", "")
         said = headers.get("version", "1.0")
@@ -223,10 +223,12 @@ class StompWire(NetworkWire[StompLine]):
             beats = parse_heart_beat(headers.get("heart-beat"))
             self.version = Version(said)
         except (RemoteError, ValueError) as error:
-            self._line.drop(lost(f"the broker at {self._route.place} answered CONNECT with an invalid header: {error}"))
+            self._line.drop(
+                lost(f"the broker at {self._route.host_port} answered CONNECT with an invalid header: {error}")
+            )
             return
         if self.version is Version.V1_0:
-            broker = f"the broker at {self._route.place}"
+            broker = f"the broker at {self._route.host_port}"
             text = f"{broker} speaks only STOMP 1.0, which has no NACK: this driver needs 1.1 or 1.2"
             self._line.drop(Refused(JmsErrorKind.UNSUPPORTED, text))
             return

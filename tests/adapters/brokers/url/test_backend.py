@@ -19,7 +19,7 @@ from tests.waiting import until
 from assay_adapters.brokers.url import processes
 from assay_adapters.brokers.url.backend import UrlBackend
 from assay_adapters.brokers.url.file import DescriptionError
-from assay_adapters.brokers.url.instance import Place
+from assay_adapters.brokers.url.instance import UrlInstance
 from assay_adapters.known import known_outcomes
 from assay_adapters.leftovers import FOLDER_VARIABLE
 from assay_adapters.owners import folder_prefix
@@ -73,14 +73,14 @@ def needed(outcome: Outcome[object]) -> object:
     return outcome.value
 
 
-def place(backend: UrlBackend, *capabilities: Capability) -> Place:
+def instance(backend: UrlBackend, *capabilities: Capability) -> UrlInstance:
     """Return an instance: with capabilities, for a scenario with faults; without, the shared instance."""
     found = backend.provision(Needs(capabilities=frozenset(capabilities), own_instance=bool(capabilities)))
-    assert isinstance(found, Place), found
+    assert isinstance(found, UrlInstance), found
     return found
 
 
-def keeps(of: Place, queue: str, disturb: Callable[[], None]) -> bool:
+def keeps(of: UrlInstance, queue: str, disturb: Callable[[], None]) -> bool:
     """Send a persistent message, disturb the broker, and return whether a new connection receives the message."""
     client = of.clients()["simplified"]
     address = Address(AddressKind.QUEUE, queue)
@@ -184,7 +184,7 @@ def test_the_login_comes_from_the_environment(make: Make, tmp_path: Path, monkey
         backend = make(text)
         assert backend.probe() == Available(f"Acme MQ at {server.amqp_url}")
         assert backend.environment.details["describes itself as"] == f"{PRODUCT} {product_version()}"
-        assert "right" not in repr(backend.environment) + repr(place(backend).endpoint("amqp"))
+        assert "right" not in repr(backend.environment) + repr(instance(backend).endpoint("amqp"))
         monkeypatch.setenv("ACME_PASSWORD", "not-this-one")
         found = make(text).probe()
     assert isinstance(found, Unavailable)
@@ -204,17 +204,17 @@ def test_over_tls_the_proxy_encrypts_and_cuts(make: Make) -> None:
         distrusting = make(at(url)).probe()
         backend = make(at(url, f'ca-file = "{CERTIFICATES / "certificate.pem"}"'))
         assert backend.probe() == Available(f"Acme MQ at {url}")
-        shared = place(backend)
+        shared = instance(backend)
         assert shared.endpoint("amqp").url.startswith("amqp://127.0.0.1:")
         assert keeps(shared, "tls", lambda: None)
-        own = place(backend, Capability.CUT)
+        own = instance(backend, Capability.CUT)
         assert own.faults is not None
         assert keeps(own, "tls.cut", lambda: wait(own, Cut()))
     assert isinstance(distrusting, Unavailable)
     assert "does not trust the broker's certificate" in distrusting.reason
 
 
-def wait(of: Place, fault: Cut | Kill | Restart) -> None:
+def wait(of: UrlInstance, fault: Cut | Kill | Restart) -> None:
     """Cause a fault, and wait until it is over."""
     assert of.faults is not None
     injected = of.faults.inject(fault)
@@ -233,8 +233,8 @@ def own(python: str = sys.executable) -> str:
 def test_the_kit_starts_kills_and_restarts_brokers_of_its_own_and_leaves_none(make: Make) -> None:
     backend = make(own())
     assert isinstance(backend.probe(), Available)
-    shared = place(backend)
-    faulty = place(backend, Capability.KILL)
+    shared = instance(backend)
+    faulty = instance(backend, Capability.KILL)
     assert shared.endpoint("amqp") != faulty.endpoint("amqp")
     assert keeps(faulty, "killed", lambda: wait(faulty, Kill()))
     assert keeps(faulty, "restarted", lambda: wait(faulty, Restart()))
@@ -246,7 +246,7 @@ def test_the_kit_starts_kills_and_restarts_brokers_of_its_own_and_leaves_none(ma
 
 
 def test_a_kill_before_the_answer_comes_before_it(make: Make) -> None:
-    faulty = place(make(own()), Capability.KILL, Capability.KILL_AT_ANSWER)
+    faulty = instance(make(own()), Capability.KILL, Capability.KILL_AT_ANSWER)
     assert faulty.faults is not None
     connection = faulty.clients()["simplified"].connect(faulty.endpoint("amqp"))
     assert isinstance(connection, Ok)
@@ -283,7 +283,7 @@ echo $! > acme.pid
     subprocess.run([tmp_path / "start"], check=True)  # noqa: S603  the script above
     try:
         until(lambda: isinstance(backend.probe(), Available), "the broker answers", 60)
-        faulty = place(backend, Capability.KILL)
+        faulty = instance(backend, Capability.KILL)
         before = (tmp_path / "acme.pid").read_text()
         assert keeps(faulty, "killed", lambda: wait(faulty, Kill()))
         assert keeps(faulty, "restarted", lambda: wait(faulty, Restart()))
@@ -314,7 +314,7 @@ def test_queues_are_created_before_their_use_and_deleted_after_the_scenario(make
     program(tmp_path, "acme-admin", '#!/bin/sh\nread -r asked\necho "$asked" >> calls\necho {}\n')
     table = '[administration]\ncommand = ["./acme-admin"]\noperations = ["create-queue", "delete-queue"]\n'
     with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
-        shared = place(make(f"{at(server.amqp_url)}\n{table}"))
+        shared = instance(make(f"{at(server.amqp_url)}\n{table}"))
         assert keeps(shared, "orders", lambda: None)
         shared.close()
     assert (tmp_path / "calls").read_text().splitlines() == [
@@ -327,7 +327,7 @@ def test_a_queue_that_cannot_be_created_is_a_refusal_with_the_reason(make: Make,
     program(tmp_path, "acme-admin", "#!/bin/sh\necho disk full >&2\nexit 1\n")
     table = '[administration]\ncommand = ["./acme-admin"]\noperations = ["create-queue"]\n'
     with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
-        shared = place(make(f"{at(server.amqp_url)}\n{table}"))
+        shared = instance(make(f"{at(server.amqp_url)}\n{table}"))
         connection = shared.clients()["simplified"].connect(shared.endpoint("amqp"))
         assert isinstance(connection, Ok)
         session = connection.value.session(AckMode.AUTO)
@@ -345,24 +345,24 @@ def test_the_program_gets_the_port_and_the_folder_of_the_broker_that_the_kit_sta
     program(tmp_path, "acme-admin", '#!/bin/sh\necho "$1 $2 $3" >> calls\necho {}\n')
     table = '[administration]\ncommand = ["./acme-admin", "{port}", "{data}"]\noperations = ["create-queue"]\n'
     backend = make(f"{own()}{table}")
-    places = (place(backend), place(backend, Capability.KILL))
-    assert all(keeps(one, "orders", lambda: None) for one in places)
+    instances = (instance(backend), instance(backend, Capability.KILL))
+    assert all(keeps(one, "orders", lambda: None) for one in instances)
     # Another process of the run uses the broker that scenarios share.
-    elsewhere = UrlBackend(tmp_path / "acme.toml", shared=places[0].endpoint("amqp"), runner=runner)
-    attached = place(elsewhere)
+    elsewhere = UrlBackend(tmp_path / "acme.toml", shared=instances[0].endpoint("amqp"), runner=runner)
+    attached = instance(elsewhere)
     assert keeps(attached, "orders", lambda: None)
     shared, other, again = (line.split() for line in (tmp_path / "calls").read_text().splitlines())
     assert shared == again
     assert shared[0] != other[0]
-    assert places[0].endpoint("amqp").url.endswith(f":{shared[0]}")
+    assert instances[0].endpoint("amqp").url.endswith(f":{shared[0]}")
     assert all(Path(folder).is_dir() for _, folder, _ in (shared, other))
     elsewhere.close()
 
 
 def test_names_go_out_with_the_files_prefix(make: Make) -> None:
     with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
-        prefixed = place(make(f'{at(server.amqp_url)}\n[addresses]\nqueue-prefix = "acme."\n'))
-        plain = place(make(at(server.amqp_url)))
+        prefixed = instance(make(f'{at(server.amqp_url)}\n[addresses]\nqueue-prefix = "acme."\n'))
+        plain = instance(make(at(server.amqp_url)))
         sending = prefixed.clients()["simplified"].connect(prefixed.endpoint("amqp"))
         assert isinstance(sending, Ok)
         session = sending.value.session(AckMode.AUTO)
@@ -424,11 +424,11 @@ def test_a_name_without_a_file_and_a_file_in_vain_are_refused() -> None:
 
 
 def test_another_process_of_the_run_uses_the_same_broker(tmp_path: Path, make: Make, runner: RealRunner) -> None:
-    shared = place(make(own())).endpoint("amqp")
+    shared = instance(make(own())).endpoint("amqp")
     assert isinstance(shared, Endpoint)
     other = UrlBackend(tmp_path / "acme.toml", shared=shared, runner=runner)
     try:
         assert isinstance(other.probe(), Available)
-        assert place(other).endpoint("amqp") == shared
+        assert instance(other).endpoint("amqp") == shared
     finally:
         other.close()

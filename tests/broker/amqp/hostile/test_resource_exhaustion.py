@@ -33,7 +33,7 @@ from tests.broker.amqp.serving import (
 from tests.waiting import until, until_still
 
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.core.messages.entries import Place
+from assay_broker.core.messages.entries import CopyState
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 
@@ -139,7 +139,7 @@ def given_out(server: Serving, queue: str) -> int:
     def held() -> int:
         found = server.queue_manager._life.core._state.queues.named(queue)
         assert found is not None
-        return sum(entry.place is Place.HELD for entry in found.entries.values())
+        return sum(entry.state is CopyState.HELD for entry in found.entries.values())
 
     return server.do(held)
 

@@ -17,7 +17,7 @@ from assay_broker.core import handlers, recovery
 from assay_broker.core.delay.staging import Staging
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages import groups
-from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.messages.entries import CopyState, Entry
 from assay_broker.core.queues import arrivals, delivery, settlement
 from assay_broker.core.queues.lines import Line, OwnLine
 from assay_broker.core.queues.placement import new_entry, stored, watch_expiry
@@ -132,7 +132,7 @@ def _held_for_good(patch: pytest.MonkeyPatch) -> None:
     discard = delivery.discard_expired
 
     def unless_held(state: Any, turn: Any, queue: Queue, entry: Entry) -> None:
-        if entry.place is not Place.HELD:
+        if entry.state is not CopyState.HELD:
             discard(state, turn, queue, entry)
 
     patch.setattr(delivery, "discard_expired", unless_held)

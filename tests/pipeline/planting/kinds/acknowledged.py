@@ -8,7 +8,7 @@ from functools import partial
 from tests.pipeline.planting.edits import LATE, Spot, is_unbroken, later, lost, received, silence, spot
 from tests.pipeline.planting.kinds.batches import Batch, batches, sent_once
 from tests.pipeline.planting.plant import Plant, also, at_random
-from tests.pipeline.planting.raw import Edit, Place, Raw
+from tests.pipeline.planting.raw import Edit, Position, Raw
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, MS, SECOND, Reception, Send
 
@@ -28,17 +28,17 @@ def _settled_early(scene: Scene, ack: str, when: str) -> Iterator[partial[Edit]]
             if len(seen) != 1:
                 continue
             if when == "first" and number == 0:
-                yield partial(_earlier, settled, one.place, one.at + 1)
+                yield partial(_earlier, settled, one.position, one.at + 1)
             elif when == "end":
-                yield partial(_earlier, settled, batch.members[-1].place, batch.members[-1].at + 5)
+                yield partial(_earlier, settled, batch.members[-1].position, batch.members[-1].at + 5)
             elif when == "before":
-                place = (one.place[0], one.place[1] - 1)
-                yield partial(_earlier, settled, place, one.at - 1)
+                position = (one.position[0], one.position[1] - 1)
+                yield partial(_earlier, settled, position, one.at - 1)
 
 
-def _earlier(settled: tuple[Place, Raw], after: Place, at: int) -> Edit:
-    place, raw = settled
-    return Edit(raw["msg"]["kid"], removed=frozenset((place,)), added=((after, later(raw, at - raw["mono_ns"])),))
+def _earlier(settled: tuple[Position, Raw], after: Position, at: int) -> Edit:
+    position, raw = settled
+    return Edit(raw["msg"]["kid"], removed=frozenset((position,)), added=((after, later(raw, at - raw["mono_ns"])),))
 
 
 def _accepted_after_failure(scene: Scene) -> Iterator[partial[Edit]]:
@@ -57,7 +57,7 @@ def _accepted_after_failure(scene: Scene) -> Iterator[partial[Edit]]:
 
 
 def _accepted(scene: Scene, batch: Batch, one: Reception) -> Edit:
-    msg = scene.raw[one.place]["msg"]
+    msg = scene.raw[one.position]["msg"]
     ref = {name: msg[name] for name in ("kid", "sha256", "bytes")}
     head = {k: v for k, v in later(batch.ended, 20).items() if k not in ("kind", "ended", "batch")}
     raw: Raw = {"kind": "settle", **head, "msg": ref, "outcome": "accepted"}
@@ -70,19 +70,21 @@ def _unmarked(scene: Scene, which: str) -> Iterator[partial[Edit]]:
         if batch.ack != "auto" or batch.ended["ended"] != "raised":
             continue
         for number, one in enumerate(batch.members):
-            later_on = [other for other in scene.of_key[one.key] if other.link == one.link and other.place > batch.over]
+            later_on = [
+                other for other in scene.of_key[one.key] if other.link == one.link and other.position > batch.over
+            ]
             sent = any(send.key == one.key for send in scene.sends)
             fits = {"first": number == 0, "last": number == len(batch.members) - 1, "again": one.marked}[which]
             if later_on and fits and sent:
-                yield partial(_plain, scene, min(later_on, key=lambda other: other.place))
+                yield partial(_plain, scene, min(later_on, key=lambda other: other.position))
 
 
 def _plain(scene: Scene, one: Reception) -> Edit:
-    raw = scene.raw[one.place] | {"count": 1, "redelivered": False}
-    return Edit(one.key, changed=((one.place, raw),))
+    raw = scene.raw[one.position] | {"count": 1, "redelivered": False}
+    return Edit(one.key, changed=((one.position, raw),))
 
 
-def _ends(scene: Scene, ops: tuple[str, ...]) -> list[tuple[Place, Raw, Raw]]:
+def _ends(scene: Scene, ops: tuple[str, ...]) -> list[tuple[Position, Raw, Raw]]:
     return [(p, r, a) for p, r, a in scene.calls if r["op"] in ops and a is not None and a.get("refused") is None]
 
 
@@ -97,12 +99,12 @@ def _unacknowledged(scene: Scene, which: str) -> Iterator[partial[Edit]]:
             continue
         mine = [end for end in ends if end[1]["actor"] == visit.session and end[0][0] == batch.over[0]]
         for number, one in enumerate(batch.members):
-            following = [end for end in mine if end[0][1] > one.place[1]]
+            following = [end for end in mine if end[0][1] > one.position[1]]
             settled, send = scene.settled(one), sends.get(one.key)
             if not following or settled is None or send is None or send.ttl or settled[1]["outcome"] != "accepted":
                 continue
             call, _, answer = min(following, key=lambda end: end[0][1])
-            if any(one.place[1] < p[1] < call[1] and p[0] == call[0] for p in every):
+            if any(one.position[1] < p[1] < call[1] and p[0] == call[0] for p in every):
                 continue
             fits = {"first": number == 0, "last": number == len(batch.members) - 1, "within": True}[which]
             until = answer["mono_ns"] + SECOND + MS
@@ -135,7 +137,7 @@ def _ended(scene: Scene, ack: str, ops: Ops) -> Iterator[tuple[Batch, Reception,
             mine = [end for end in ends if end[1]["actor"] == visit.session and end[0][0] == batch.over[0]]
         for one in batch.members:
             send = sends.get(one.key)
-            following = [end for end in mine if end[0][1] > one.place[1] and end[0][0] == one.place[0]]
+            following = [end for end in mine if end[0][1] > one.position[1] and end[0][0] == one.position[0]]
             if send is None or send.ttl or not following:
                 continue
             call, raw, answer = min(following, key=lambda end: end[0][1])
@@ -144,9 +146,13 @@ def _ended(scene: Scene, ack: str, ops: Ops) -> Iterator[tuple[Batch, Reception,
             calm = not any(
                 e.begin <= answer["mono_ns"] + MS and e.end >= one.at - MS for e in (*scene.faults, *scene.aborts)
             )
-            again = any(other.link == one.link and one.place < other.place < call for other in scene.of_key[one.key])
+            again = any(
+                other.link == one.link and one.position < other.position < call for other in scene.of_key[one.key]
+            )
             during = any(
-                p < one.place and (a is None or a["seq"] > one.place[1]) for p, _, a in mine if p[0] == one.place[0]
+                p < one.position and (a is None or a["seq"] > one.position[1])
+                for p, _, a in mine
+                if p[0] == one.position[0]
             )
             if calm and not again and not during:
                 yield batch, one, send, answer
@@ -156,7 +162,7 @@ def _branches(scene: Scene, session: str, batch: Batch) -> set[str]:
     """Return the branches of an XA session; none if the session did not work in one when it received a batch."""
     begins, stops = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend", "xa-fail")
     mine = [(p, r) for p, r, _ in scene.calls if r["actor"] == session and r["op"] in (*begins, *stops)]
-    before = [raw["op"] for place, raw in mine if place < batch.members[0].place]
+    before = [raw["op"] for position, raw in mine if position < batch.members[0].position]
     return {raw["unit"] for _, raw in mine if raw["op"] in begins} if before and before[-1] in begins else set()
 
 
@@ -172,7 +178,7 @@ def _committed_and_again(scene: Scene, ack: str, where: str) -> Iterator[Callabl
             fits = watch.destination == one.destination and watch.actor != one.actor
             when = max(answer["mono_ns"], watch.begin) + (20 * MS if where == "other" else 2 * SECOND)
             if fits and watch.begin < when < watch.end:
-                at = _open_spot(scene, watch.begin_place[0], watch.actor, watch.destination, when)
+                at = _open_spot(scene, watch.begin_position[0], watch.actor, watch.destination, when)
                 if at is not None:
                     yield partial(_rebatched, scene, at, send)
 
@@ -182,8 +188,8 @@ def _batch_spot(scene: Scene, like: Reception, after: int) -> tuple[Spot, int | 
     for batch in batches(scene):
         first = batch.members[0]
         if first.link == like.link and first.at > after and len(batch.members) < batch.size:
-            place = (first.place[0], first.place[1] - 1)
-            return Spot(first.actor, first.link, first.destination, first.at - 10, place), first.batch
+            position = (first.position[0], first.position[1] - 1)
+            return Spot(first.actor, first.link, first.destination, first.at - 10, position), first.batch
     return None
 
 
@@ -192,9 +198,14 @@ def _open_spot(scene: Scene, writer: str, actor: str, destination: str, at: int)
     if actor in scene.batchers:
         for batch in batches(scene):
             first = batch.members[0]
-            if first.actor == actor and first.place[0] == writer and first.at > at and len(batch.members) < batch.size:
-                place = (first.place[0], first.place[1] - 1)
-                return Spot(actor, first.link, destination, first.at - 10, place), first.batch
+            if (
+                first.actor == actor
+                and first.position[0] == writer
+                and first.at > at
+                and len(batch.members) < batch.size
+            ):
+                position = (first.position[0], first.position[1] - 1)
+                return Spot(actor, first.link, destination, first.at - 10, position), first.batch
         return None
     for watch in scene.watches:
         when = max(at, watch.begin + 20 * MS)
@@ -242,7 +253,12 @@ def _acknowledged_and_again(scene: Scene, where: str) -> Iterator[Callable[[], E
             continue
         for one in batch.members:
             settled, send = scene.settled(one), sends.get(one.key)
-            if send is None or settled is None or settled[1]["outcome"] != "accepted" or settled[0] >= following.place:
+            if (
+                send is None
+                or settled is None
+                or settled[1]["outcome"] != "accepted"
+                or settled[0] >= following.position
+            ):
                 continue
             until = settled[1]["mono_ns"] + SECOND + MS
             if any(e.begin <= until and e.end >= one.at - MS for e in (*scene.faults, *scene.aborts)):
@@ -257,13 +273,13 @@ def _place_again(scene: Scene, one: Reception, start: int, where: str) -> tuple[
     """Return where a message can come again after a time: on the same link, or at another consumer."""
     if where == "same":
         return _batch_spot(scene, one, start)
-    actors = {(w.begin_place[0], w.actor) for w in scene.watches if w.destination == one.destination}
-    places = (
+    actors = {(w.begin_position[0], w.actor) for w in scene.watches if w.destination == one.destination}
+    positions = (
         _open_spot(scene, writer, actor, one.destination, start)
         for writer, actor in sorted(actors)
         if actor != one.actor or where == "fault"
     )
-    return next((place for place in places if place is not None), None)
+    return next((position for position in positions if position is not None), None)
 
 
 _AGAIN = "the client had acknowledged the message that comes again"

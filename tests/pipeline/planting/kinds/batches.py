@@ -9,7 +9,7 @@ from itertools import pairwise
 from msgspec import Struct
 from tests.pipeline.planting.edits import exchanged, later
 from tests.pipeline.planting.plant import Plant, at_random
-from tests.pipeline.planting.raw import Edit, Place, Raw
+from tests.pipeline.planting.raw import Edit, Position, Raw
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import MS, SECOND, Reception, Send
 
@@ -18,7 +18,7 @@ class Batch(Struct, frozen=True):
     """A batch of a link, with the end of its callback and the largest number of messages that it may have."""
 
     members: list[Reception]
-    over: Place
+    over: Position
     ended: Raw
     size: int
     ack: object
@@ -31,27 +31,27 @@ class Batch(Struct, frozen=True):
 
 def batches(scene: Scene) -> list[Batch]:
     """Return the batches whose callbacks ended."""
-    sizes: dict[tuple[str, str], list[tuple[Place, int]]] = {}
-    for place, raw, _ in scene.calls:
+    sizes: dict[tuple[str, str], list[tuple[Position, int]]] = {}
+    for position, raw, _ in scene.calls:
         if raw["op"] == "listen-batch" and "size" in raw["args"]:
-            sizes.setdefault((place[0], raw["actor"]), []).append((place, raw["args"]["size"]))
-    links: dict[tuple[str, str], list[tuple[Place, Raw]]] = {}
-    for place, raw in scene.of("seen", "callback"):
+            sizes.setdefault((position[0], raw["actor"]), []).append((position, raw["args"]["size"]))
+    links: dict[tuple[str, str], list[tuple[Position, Raw]]] = {}
+    for position, raw in scene.of("seen", "callback"):
         if raw.get("batch") is not None:
-            links.setdefault((place[0], raw["link"]), []).append((place, raw))
-    by_place: Mapping[Place, Reception] = {one.place: one for one in scene.receptions}
+            links.setdefault((position[0], raw["link"]), []).append((position, raw))
+    by_position: Mapping[Position, Reception] = {one.position: one for one in scene.receptions}
     found: list[Batch] = []
     for lines in links.values():
         members: list[Reception] = []
-        for number, (place, raw) in enumerate(lines):
+        for number, (position, raw) in enumerate(lines):
             if raw["kind"] == "seen":
-                members.append(by_place[place])
+                members.append(by_position[position])
             elif members and all(one.batch == raw["batch"] for one in members):
-                rest = (by_place[other] for other, line in lines[number:] if line["kind"] == "seen")
+                rest = (by_position[other] for other, line in lines[number:] if line["kind"] == "seen")
                 visit = members[0].visit
-                asked = [size for at, size in sizes.get((place[0], raw["actor"]), []) if at < members[0].place]
+                asked = [size for at, size in sizes.get((position[0], raw["actor"]), []) if at < members[0].position]
                 size = asked[-1] if asked else 0
-                found.append(Batch(members, place, raw, size, visit.ack if visit else None, next(rest, None)))
+                found.append(Batch(members, position, raw, size, visit.ack if visit else None, next(rest, None)))
                 members = []
             else:
                 members = []
@@ -78,11 +78,11 @@ def _too_large(scene: Scene, by: int) -> Iterator[partial[Edit]]:
 
 def _joined(scene: Scene, one: Batch, extra: list[Reception]) -> Edit:
     last = one.members[-1]
-    added: list[tuple[Place, Raw]] = []
+    added: list[tuple[Position, Raw]] = []
     for number, member in enumerate(extra, start=1):
-        raw = scene.raw[member.place] | {"batch": last.batch}
-        added.append((last.place, later(raw, last.at + number * 10 - member.at)))
-    return Edit(one.name, removed=frozenset(member.place for member in extra), added=tuple(added))
+        raw = scene.raw[member.position] | {"batch": last.batch}
+        added.append((last.position, later(raw, last.at + number * 10 - member.at)))
+    return Edit(one.name, removed=frozenset(member.position for member in extra), added=tuple(added))
 
 
 def _empty(scene: Scene, where: str) -> Iterator[partial[Edit]]:
@@ -93,9 +93,9 @@ def _empty(scene: Scene, where: str) -> Iterator[partial[Edit]]:
         number = int(one.ended["batch"])
         if where == "first" and link not in first:
             before = {"kind": "callback", **{k: v for k, v in one.ended.items() if k != "kind"}}
-            start = scene.raw[one.members[0].place]["mono_ns"] - 10
+            start = scene.raw[one.members[0].position]["mono_ns"] - 10
             raw = later(before, start - before["mono_ns"])
-            yield partial(_callback, one, (one.members[0].place[0], one.members[0].place[1] - 1), raw)
+            yield partial(_callback, one, (one.members[0].position[0], one.members[0].position[1] - 1), raw)
         elif where == "next" and (one.following is None or one.following.batch != number + 1):
             yield partial(_callback, one, one.over, later(one.ended | {"batch": number + 1}, 10))
         elif where == "same":
@@ -103,7 +103,7 @@ def _empty(scene: Scene, where: str) -> Iterator[partial[Edit]]:
         first.add(link)
 
 
-def _callback(one: Batch, after: Place, raw: Raw) -> Edit:
+def _callback(one: Batch, after: Position, raw: Raw) -> Edit:
     return Edit(one.name, added=((after, raw),))
 
 
@@ -122,12 +122,12 @@ def _out_of_order(scene: Scene, how: str) -> Iterator[partial[Edit]]:
             calm = not any(send.at - MS <= at <= until for at in scene.returns)
             ends = [w.end for w in scene.watches if w.destination == send.destination]
             if calm and not any(send.at - MS <= end <= until for end in ends):
-                kind = (send.place[0], send.actor, send.priority, send.mode, one.link, one.place[0], one.holder)
+                kind = (send.position[0], send.actor, send.priority, send.mode, one.link, one.position[0], one.holder)
                 kinds.setdefault(kind, []).append((send, one, number))
     for found in kinds.values():
-        ordered = sorted(found, key=lambda each: each[0].place)
+        ordered = sorted(found, key=lambda each: each[0].position)
         for (_, first, at), (_, second, then) in pairwise(ordered):
-            near = second.at - first.at < SECOND and first.place < second.place
+            near = second.at - first.at < SECOND and first.position < second.position
             fits = {"batch": at == then, "across": at != then, "any": True}[how]
             if near and fits:
                 yield partial(exchanged, scene, first, second)
@@ -150,17 +150,17 @@ def _early(scene: Scene, part: float) -> Iterator[partial[Edit]]:
                 room = len(other.members) < other.size
                 when = send.at + int(send.delay * part)
                 fits = first.link == one.link and (send.answered or 0) + MS < first.at - 10 < when
-                if fits and room and len(batch.members) > 1 and first.place < one.place:
+                if fits and room and len(batch.members) > 1 and first.position < one.position:
                     yield partial(_rejoined, scene, one, other)
 
 
 def _rejoined(scene: Scene, one: Reception, batch: Batch) -> Edit:
     first = batch.members[0]
-    place = (first.place[0], first.place[1] - 1)
-    raw = scene.raw[one.place] | {"batch": first.batch}
+    position = (first.position[0], first.position[1] - 1)
+    raw = scene.raw[one.position] | {"batch": first.batch}
     settled = scene.settled(one)
     theirs = scene.settled(first)
-    edit = Edit(one.key, removed=frozenset((one.place,)), added=((place, later(raw, first.at - 10 - one.at)),))
+    edit = Edit(one.key, removed=frozenset((one.position,)), added=((position, later(raw, first.at - 10 - one.at)),))
     if settled is None or theirs is None:
         return edit
     after = (theirs[0], later(settled[1], theirs[1]["mono_ns"] + 10 - settled[1]["mono_ns"]))

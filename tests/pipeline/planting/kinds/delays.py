@@ -145,7 +145,7 @@ def _changed(scene: Scene, what: str) -> Iterator[partial[Edit]]:
                 continue
             if what == "body":
                 yield partial(altered, scene, one, sha256=other_body(scene, one, "a bit"))
-            elif what in fields and what in scene.raw[one.place]["msg"].get("fields", {}):
+            elif what in fields and what in scene.raw[one.position]["msg"].get("fields", {}):
                 fresh = (fields[what] + 1) % 10 if what == "JMSPriority" else f"{fields[what]}0"
                 yield partial(altered, scene, one, **{what: fresh})
 

@@ -186,11 +186,11 @@ def _out_of_order(scene: Scene, how: str) -> Iterator[partial[Edit]]:
         ]
         if not left or max(left) < max(visit.at for visit in earlier) or not lone or disturbed or given:
             continue
-        kind = (send.place[0], send.actor, send.priority, send.mode, one.link, copy.holder, one.place[0])
+        kind = (send.position[0], send.actor, send.priority, send.mode, one.link, copy.holder, one.position[0])
         links.setdefault(kind, []).append((copy, one))
     for found in links.values():
-        ordered = sorted(found, key=lambda pair: pair[0].send.place)
-        beside = [pair for pair in pairwise(ordered) if pair[0][1].place[1] < pair[1][1].place[1]]
+        ordered = sorted(found, key=lambda pair: pair[0].send.position)
+        beside = [pair for pair in pairwise(ordered) if pair[0][1].position[1] < pair[1][1].position[1]]
         pairs = {
             "neighbours": beside,
             "ends": [(ordered[0], ordered[-1])],
@@ -237,9 +237,11 @@ def _torn(scene: Scene, which: str) -> Iterator[partial[Edit]]:
 
 def _unrepeated(scene: Scene, send: Send, answered: int) -> Edit:
     """Lose a message, and move the answer to its send."""
-    call = scene.raw[send.place]["id"]
-    places = [place for place, raw in scene.of("return") if raw["call"] == call and place[0] == send.place[0]]
-    answer = shifted(scene, send.key, places, answered - (send.answered or 0))
+    call = scene.raw[send.position]["id"]
+    positions = [
+        position for position, raw in scene.of("return") if raw["call"] == call and position[0] == send.position[0]
+    ]
+    answer = shifted(scene, send.key, positions, answered - (send.answered or 0))
     return joined(lost(scene, send.key, scene.seen(send)), answer)
 
 

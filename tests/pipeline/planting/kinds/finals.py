@@ -154,9 +154,9 @@ def _first_loss(scene: Scene, first: Reception) -> Trouble | None:
 def _is_unsettled(scene: Scene, first: Reception, loss: Trouble) -> bool:
     asked = any(
         raw["op"] in ("acknowledge", "commit", "xa-commit")
-        and place[0] == first.place[0]
+        and position[0] == first.position[0]
         and first.at <= raw["mono_ns"] <= loss.end + scene.margin
-        for place, raw, _ in scene.calls
+        for position, raw, _ in scene.calls
     )
     tells = any(actor == first.actor and key != first.key for actor, _, key in scene.settles)
     return not asked and tells and (first.actor, first.link, first.key) not in scene.settles

@@ -20,8 +20,8 @@ from assay_sdk import (
     connect_mqlight,
 )
 from assay_sdk.driver import Target, TargetError
-from assay_sdk.drivers.amqp.driver import AmqpDriver, place_of
-from assay_sdk.drivers.place import is_loopback
+from assay_sdk.drivers.amqp.driver import AmqpDriver, host_port_of
+from assay_sdk.drivers.host_port import is_loopback
 from assay_sdk.runners.virtual import VirtualRunner
 
 
@@ -30,7 +30,7 @@ from assay_sdk.runners.virtual import VirtualRunner
     [("amqp://h:1", "h:1"), ("amqp://h", "h:5672"), ("amqp://h:1/", "h:1"), ("amqp://[::1]:7", "[::1]:7")],
 )
 def test_a_url_names_a_place(url: str, shown: str) -> None:
-    assert str(place_of(url)) == shown
+    assert str(host_port_of(url)) == shown
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_url_names_a_place(url: str, shown: str) -> None:
 )
 def test_a_malformed_url_is_said_to_be_without_its_secrets(url: str, says: str) -> None:
     with pytest.raises(TargetError, match=says) as caught:
-        place_of(url)
+        host_port_of(url)
     assert "secret" not in str(caught.value)
 
 

@@ -25,7 +25,7 @@ from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tracer import Tracer
 from assay_sdk.drivers.answers import lost
-from assay_sdk.drivers.place import Place, is_loopback
+from assay_sdk.drivers.host_port import HostPort, is_loopback
 from assay_sdk.drivers.tls import TlsClient, hint_at_tls
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
@@ -67,7 +67,7 @@ class AmqpSocket:
     """The socket of one connection to a broker.
 
     Args:
-        place: Host and port of the broker.
+        host_port: Host and port of the broker.
         login: User and password; None for an anonymous login.
         owner: The connection, which the socket calls.
         transport: Proton's transport.
@@ -79,7 +79,7 @@ class AmqpSocket:
 
     def __init__(
         self,
-        place: Place,
+        host_port: HostPort,
         login: Login | None,
         owner: SocketOwner,
         transport: Transport,
@@ -93,13 +93,13 @@ class AmqpSocket:
         """Fields to add to outgoing attaches, by the name of the link."""
         self.link_offers: LinkOffers | None = LinkOffers()
         """Reads the capabilities that the broker offers in its attaches; None if the client does not need them."""
-        self._place = place
+        self._host_port = host_port
         self._login = login
         self._owner = owner
         self._transport = transport
         self._runner = runner
         self._sasl: SaslClient | None = None
-        self._tls = None if context is None else TlsClient(context, place.host, "amqp")
+        self._tls = None if context is None else TlsClient(context, host_port.host, "amqp")
         self._socket: socket.socket | None = None
         self._addresses: _Addresses = []
         self._connecting = True
@@ -122,7 +122,7 @@ class AmqpSocket:
         A separate thread looks a host name up, because that may take long.  An IP address needs no thread.
         """
         try:
-            ipaddress.ip_address(self._place.host)
+            ipaddress.ip_address(self._host_port.host)
         except ValueError:
             threading.Thread(target=self._look_up, name="assay-dns", daemon=True).start()
         else:
@@ -160,9 +160,9 @@ class AmqpSocket:
 
     def _look_up(self) -> None:
         try:
-            found = socket.getaddrinfo(self._place.host, self._place.port, type=socket.SOCK_STREAM)
+            found = socket.getaddrinfo(self._host_port.host, self._host_port.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
-            why = lost(f"the host {self._place.host!r} is not known: {error}", Mqrc.Q_MGR_NOT_AVAILABLE)
+            why = lost(f"the host {self._host_port.host!r} is not known: {error}", Mqrc.Q_MGR_NOT_AVAILABLE)
             self._tell(lambda: self.drop(why))
             return
         addresses: _Addresses = [(family, (str(address[0]), int(address[1]))) for family, _, _, _, address in found]
@@ -183,7 +183,7 @@ class AmqpSocket:
             return
         if not addresses:
             reason = os.strerror(error) if error else "it has no address"
-            text = f"no broker answers at {self._place} ({reason}): start the broker, or correct the address"
+            text = f"no broker answers at {self._host_port} ({reason}): start the broker, or correct the address"
             self.drop(lost(text, Mqrc.Q_MGR_NOT_AVAILABLE))
             return
         (family, address), self._addresses = addresses[0], addresses[1:]
@@ -253,12 +253,12 @@ class AmqpSocket:
         except BlockingIOError:
             return  # a nested run of the loop has read the octets
         first, self._heard = not self._heard, True
-        hint = hint_at_tls(self._place, octets, "amqps") if first and self._tls is None else None
+        hint = hint_at_tls(self._host_port, octets, "amqps") if first and self._tls is None else None
         if hint is not None:
             self.drop(hint)
             return
         if not octets:
-            self.drop(lost(f"the broker at {self._place} closed the connection"))
+            self.drop(lost(f"the broker at {self._host_port} closed the connection"))
             return
         if self._tls is not None:
             octets = self._decrypt(self._tls, sasl, octets)
@@ -335,7 +335,7 @@ class AmqpSocket:
             try:
                 self._transport.push(bytes(view[:room]))
             except TransportException as error:
-                self.drop(lost(f"the broker at {self._place} does not speak AMQP 1.0: {error}"))
+                self.drop(lost(f"the broker at {self._host_port} does not speak AMQP 1.0: {error}"))
                 return
             view = view[room:]
             self._owner.line_fed()
@@ -403,4 +403,4 @@ class AmqpSocket:
         self.flush()
 
     def _lose(self, error: OSError) -> None:
-        self.drop(lost(f"the connection to {self._place} broke: {error.strerror or error}"))
+        self.drop(lost(f"the connection to {self._host_port} broke: {error.strerror or error}"))

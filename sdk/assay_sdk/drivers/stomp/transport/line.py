@@ -18,7 +18,7 @@ from typing import Protocol
 
 from assay_sdk.driver import Login
 from assay_sdk.drivers.answers import lost
-from assay_sdk.drivers.place import Place, is_loopback
+from assay_sdk.drivers.host_port import HostPort, is_loopback
 from assay_sdk.drivers.stomp.transport.beats import Beats
 from assay_sdk.drivers.stomp.transport.intake import Intake, Item
 from assay_sdk.drivers.tls import TlsClient, hint_at_tls
@@ -57,7 +57,7 @@ class StompLine:
     """The socket of one connection to a broker, with its TLS and heart-beats.
 
     Args:
-        place: Host and port of the broker.
+        host_port: Host and port of the broker.
         login: User and password; None for an anonymous login.
         owner: The connection, which the line calls on the runner.
         runner: Runner that watches the socket.
@@ -67,7 +67,7 @@ class StompLine:
 
     def __init__(
         self,
-        place: Place,
+        host_port: HostPort,
         login: Login | None,
         owner: LineOwner,
         runner: LoopRunner,
@@ -75,7 +75,7 @@ class StompLine:
         context: ssl.SSLContext | None,
         open_timeout_ms: int,
     ) -> None:
-        self._place = place
+        self._host_port = host_port
         self._login = login
         self._owner = owner
         self._runner = runner
@@ -201,17 +201,17 @@ class StompLine:
         if beats is None or beats.times != times or not self.is_reading:
             return
         promise = f"promised a heart-beat every {beats.hears_ms} ms"
-        self.drop(lost(f"the broker at {self._place} {promise} and was silent for twice as long"))
+        self.drop(lost(f"the broker at {self._host_port} {promise} and was silent for twice as long"))
 
     # --- connecting
 
     def _connect(self) -> None:
         try:
-            line = socket.create_connection((self._place.host, self._place.port), self._timeout_s)
+            line = socket.create_connection((self._host_port.host, self._host_port.port), self._timeout_s)
         except (OSError, UnicodeError) as error:
             number = getattr(error, "errno", None)
             reason = os.strerror(number) if isinstance(number, int) and number > 0 else str(error)
-            text = f"no broker answers at {self._place} ({reason}): start the broker, or correct the address"
+            text = f"no broker answers at {self._host_port} ({reason}): start the broker, or correct the address"
             why = lost(text, Mqrc.Q_MGR_NOT_AVAILABLE)
             self._tell(lambda: self.drop(why))
             return
@@ -220,7 +220,7 @@ class StompLine:
         if self._login is not None and not private:
             line.close()
             hint = "connect with stomps://, because STOMP sends the password as clear text"
-            refusal = refused(Mqrc.NOT_AUTHORIZED, f"a password is given for {self._place}, but no TLS: {hint}")
+            refusal = refused(Mqrc.NOT_AUTHORIZED, f"a password is given for {self._host_port}, but no TLS: {hint}")
             self._tell(lambda: self.drop(refusal))
             return
         self._tell(lambda: self._connected(line), otherwise=line.close)
@@ -236,7 +236,7 @@ class StompLine:
             self._owner.line_ready()
             return
         try:
-            self._tls = TlsClient(self._context, self._place.host, "stomp")
+            self._tls = TlsClient(self._context, self._host_port.host, "stomp")
         except ValueError as error:
             self.drop(lost(f"TLS failed: {error}"))
             return
@@ -275,7 +275,7 @@ class StompLine:
         except OSError:
             octets = b""
         first, self._heard = not self._heard, True
-        hint = hint_at_tls(self._place, octets, "stomps") if first and self._tls is None else None
+        hint = hint_at_tls(self._host_port, octets, "stomps") if first and self._tls is None else None
         if hint is not None:
             self.drop(hint)
             return
@@ -323,9 +323,9 @@ class StompLine:
         if isinstance(item, Frame):
             self._owner.line_frame(item)
         elif isinstance(item, RemoteError):
-            self.drop(lost(f"the broker at {self._place} sent octets that are no STOMP frame: {item}"))
+            self.drop(lost(f"the broker at {self._host_port} sent octets that are no STOMP frame: {item}"))
         else:
-            self.drop(lost(f"the broker at {self._place} closed the connection"))
+            self.drop(lost(f"the broker at {self._host_port} closed the connection"))
 
     # --- writing
 

@@ -17,7 +17,7 @@ from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer
 
 from assay_sdk.driver import Closed, DriverEvent, Login, Opened, Target
 from assay_sdk.drivers.amqp import AmqpDriver
-from assay_sdk.drivers.amqp.driver import place_of
+from assay_sdk.drivers.amqp.driver import host_port_of
 from assay_sdk.drivers.certificates import client_context, refusal_of
 from assay_sdk.drivers.tls import TlsClient
 from assay_sdk.model.reasons import JmsErrorKind
@@ -117,14 +117,14 @@ def test_a_ca_file_without_certificates_is_named(name: str) -> None:
 
 
 def test_a_url_says_whether_the_line_is_encrypted() -> None:
-    assert (place_of("amqps://h").port, place_of("amqps://h").tls) == (5671, True)
-    assert (place_of("amqp://h").port, place_of("amqp://h").tls) == (5672, False)
+    assert (host_port_of("amqps://h").port, host_port_of("amqps://h").tls) == (5671, True)
+    assert (host_port_of("amqp://h").port, host_port_of("amqp://h").tls) == (5672, False)
 
 
 @contextmanager
 def door(to: str) -> Iterator[str]:
     """Provide a TLS port, which decrypts the bytes and forwards them."""
-    place = place_of(to)
+    host_port = host_port_of(to)
     listener = socket.create_server(("127.0.0.1", 0))
 
     def pump(source: socket.socket, sink: socket.socket) -> None:
@@ -140,7 +140,7 @@ def door(to: str) -> Iterator[str]:
             with (
                 plain,
                 server_context().wrap_socket(plain, server_side=True) as line,
-                socket.create_connection((place.host, place.port)) as beyond,
+                socket.create_connection((host_port.host, host_port.port)) as beyond,
             ):
                 back = threading.Thread(target=pump, args=(beyond, line))
                 back.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay_adapters.containers.container import Container
 from assay_adapters.containers.faults import StoppableContainer
-from assay_adapters.faults.meeting import Meeting, Place
+from assay_adapters.faults.meeting import Meeting, MeetingContainer
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError
@@ -16,7 +16,7 @@ from assay_adapters.traces.history import STARTED, History
 from assay_sdk.time import Runner
 
 
-class OwnPlace:
+class OwnContainer:
     """A container that the scenarios of one process use one after the other.
 
     Args:
@@ -52,7 +52,7 @@ class OwnPlace:
         self.container.remove()
 
 
-class JointPlace:
+class JointContainer:
     """A container that scenarios of several processes use at the same time, and that one fault ends for all of them.
 
     Args:
@@ -71,7 +71,7 @@ class JointPlace:
         self.meeting = Meeting(file, runner)
         self.container = container()
         self._started: Container | None = None
-        self._place: Place | None = None
+        self._shared: MeetingContainer | None = None
         self.history = History()
 
     def enter(self) -> Proxy:
@@ -80,16 +80,16 @@ class JointPlace:
         Raises:
             BackendError: The broker cannot be started.
         """
-        place = self.meeting.enter(self._start, self._remove)
+        shared = self.meeting.enter(self._start, self._remove)
         try:
-            if place != self._place:
-                self.container.attach(place.container, place.port, place.admin_port)
+            if shared != self._shared:
+                self.container.attach(shared.id, shared.port, shared.admin_port)
                 self.history.note("shared with scenarios of other processes")
-                self._place = place
+                self._shared = shared
             if self._proxy is None:
-                self._proxy = Proxy(place.port)
+                self._proxy = Proxy(shared.port)
                 self._proxy.start()
-            self._proxy.broker = place.port
+            self._proxy.broker = shared.port
             self._proxy.open()  # a failed fault may have left the proxy closed
         except BaseException:  # Ctrl-C, too: the meeting's other scenarios would wait for this one
             self.meeting.leave()
@@ -114,31 +114,31 @@ class JointPlace:
         if self._owner_pid is None and self._started is not None:
             self._started.remove()
 
-    def _start(self) -> Place:
+    def _start(self) -> MeetingContainer:
         self._started = self._make()
         self._started.start(self._owner_pid)
-        return Place(self._started.id, self._started.port, self._started.admin_port)
+        return MeetingContainer(self._started.id, self._started.port, self._started.admin_port)
 
-    def _remove(self, place: Place) -> None:
+    def _remove(self, shared: MeetingContainer) -> None:
         with suppress(BackendError):  # if the container is gone, this error must not fail every later scenario
-            remove_place(place, self._make())
+            remove_container(shared, self._make())
 
 
-def remove_place(place: Place, container: Container) -> None:
+def remove_container(shared: MeetingContainer, container: Container) -> None:
     """Remove the container of a meeting, which any process may have started.
 
     Args:
-        place: The container.
+        shared: The container.
         container: An unused container object; the function attaches it to the container to remove.
 
     Raises:
         BackendError: The container does not exist.
     """
-    container.attach(place.container, place.port, place.admin_port)
+    container.attach(shared.id, shared.port, shared.admin_port)
     container.remove()
 
 
-class SharedPlace:
+class SharedContainer:
     """The container that all scenarios share, behind a proxy that cuts only the connections of this process.
 
     Args:

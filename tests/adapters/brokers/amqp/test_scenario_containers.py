@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.waiting import until
 
-from assay_adapters.brokers.amqp.places import JointPlace
+from assay_adapters.brokers.amqp.scenario_containers import JointContainer
 from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
@@ -72,36 +72,36 @@ def boxes() -> Iterator[Boxes]:
 
 
 @pytest.fixture
-def place(boxes: Boxes, tmp_path: Path) -> Iterator[JointPlace]:
+def joint(boxes: Boxes, tmp_path: Path) -> Iterator[JointContainer]:
     runner = RealRunner()
-    made = JointPlace(tmp_path / "kill.json", boxes.box, None, runner)
+    made = JointContainer(tmp_path / "kill.json", boxes.box, None, runner)
     yield made
     made.close()
     runner.close()
 
 
-def fail(place: JointPlace) -> None:
+def fail(joint: JointContainer) -> None:
     """Run a scenario whose kill fails."""
-    proxy = place.enter()
-    injection = place.faults(proxy).inject(Kill())
+    proxy = joint.enter()
+    injection = joint.faults(proxy).inject(Kill())
     assert not isinstance(injection, Unsupported)
     with pytest.raises(BackendError, match="it cannot be killed"):
         injection.wait()
     assert not proxy.is_open
-    place.meeting.leave()
+    joint.meeting.leave()
 
 
-def test_after_a_kill_that_failed_the_next_scenario_reaches_a_new_broker(boxes: Boxes, place: JointPlace) -> None:
-    fail(place)
-    proxy = place.enter()
+def test_after_a_kill_that_failed_the_next_scenario_reaches_a_new_broker(boxes: Boxes, joint: JointContainer) -> None:
+    fail(joint)
+    proxy = joint.enter()
     assert proxy.is_open
     with socket.create_connection((LOOPBACK, proxy.port)):
         until(lambda: proxy.connections == 1, "the proxy has connected to the broker")
     assert list(boxes.listeners) == ["box-1"]
 
 
-def test_a_broker_that_is_gone_already_holds_up_no_later_scenario(boxes: Boxes, place: JointPlace) -> None:
-    fail(place)
+def test_a_broker_that_is_gone_already_holds_up_no_later_scenario(boxes: Boxes, joint: JointContainer) -> None:
+    fail(joint)
     boxes.listeners.pop("box-0").close()
-    assert place.enter().is_open
+    assert joint.enter().is_open
     assert list(boxes.listeners) == ["box-1"]

@@ -1,4 +1,4 @@
-"""The place of a broker: host, port and use of TLS, as the broker's URL names them."""
+"""Host and port of a broker, and the use of TLS, as the broker's URL names them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Scheme(Struct, frozen=True):
     tls_port: int
 
 
-class Place(Struct, frozen=True):
-    """The place of a broker: host, port and use of TLS.
+class HostPort(Struct, frozen=True):
+    """Host and port of a broker, and the use of TLS.
 
     Args:
         host: Name or IP address.
@@ -54,7 +54,7 @@ def is_loopback(address: str) -> bool:
     return False
 
 
-def read_url(url: str, scheme: Scheme) -> Place:
+def read_url(url: str, scheme: Scheme) -> HostPort:
     """Return host, port and use of TLS of a URL.
 
     Args:
@@ -86,4 +86,4 @@ def read_url(url: str, scheme: Scheme) -> Place:
         raise TargetError(f"the URL names no host: write {parts.scheme}://host:port")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise TargetError(f"the URL goes on after host and port: write only {parts.scheme}://{parts.netloc}")
-    return Place(parts.hostname, (scheme.tls_port if tls else scheme.port) if port is None else port, tls)
+    return HostPort(parts.hostname, (scheme.tls_port if tls else scheme.port) if port is None else port, tls)

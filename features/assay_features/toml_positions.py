@@ -2,8 +2,9 @@
 
 tomllib returns the values of a text without their lines, and names the line of an error only in the error's text.
 
-The caller of `places` has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise
-strings, comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.
+The caller of `toml_positions` has parsed the text already, so the text is valid TOML.  It is therefore enough to
+recognise strings, comments and the beginnings of statements.  A statement begins at the start of a line outside all
+brackets.
 """
 
 import re
@@ -27,8 +28,8 @@ _TOKEN = re.compile(
 _ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
-class Place(NamedTuple):
-    """A place in a TOML text: a table in an array of tables, or a key of that table."""
+class TomlPosition(NamedTuple):
+    """A position in a TOML text: a table in an array of tables, or a key of that table."""
 
     array: str
     """The name of the array of tables; empty for keys before the first header."""
@@ -57,16 +58,16 @@ def line_of_error(problem: tomllib.TOMLDecodeError, text: str) -> int:
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
-def places(text: str) -> Mapping[Place, int]:
+def toml_positions(text: str) -> Mapping[TomlPosition, int]:
     """Find the lines of headers and keys.
 
     Args:
         text: A valid TOML document.
 
     Returns:
-        The line of each place's first occurrence, counted from 1.
+        The line of each position's first occurrence, counted from 1.
     """
-    found: dict[Place, int] = {}
+    found: dict[TomlPosition, int] = {}
     tables: dict[str, int] = {}
     array, nth = "", 0
     for statement in _statements(text):
@@ -74,8 +75,8 @@ def places(text: str) -> Mapping[Place, int]:
             array = statement.name
             nth = tables.get(array, 0)
             tables[array] = nth + 1
-        place = Place(array, nth, "" if statement.header else statement.name)
-        found.setdefault(place, statement.line)
+        position = TomlPosition(array, nth, "" if statement.header else statement.name)
+        found.setdefault(position, statement.line)
     return found
 
 
