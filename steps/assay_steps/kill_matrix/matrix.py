@@ -29,7 +29,7 @@ from assay_evidence.verdicts import Verdict
 from assay_features import feature_root, load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.defects.model import Defect
-from assay_steps.defects.wire import BEYOND_THE_WIRE
+from assay_steps.defects.virtual_time_only import VIRTUAL_TIME_ONLY
 from assay_steps.kill_matrix.failure_share import (
     SAMPLED,
     SUSPECT,
@@ -177,7 +177,9 @@ def kill_matrix(
     is_virtual = in_virtual_time(backend)
     knows_variants = backend in names_with_variants()
     known = [defect for defect in all_defects().values() if chosen & set(defect.rules)]
-    beyond = {} if is_virtual else {one.name: BEYOND_THE_WIRE[one.name] for one in known if one.name in BEYOND_THE_WIRE}
+    beyond = (
+        {} if is_virtual else {one.name: VIRTUAL_TIME_ONLY[one.name] for one in known if one.name in VIRTUAL_TIME_ONLY}
+    )
     defects = [defect for defect in known if defect.name not in beyond]
     own = {defect.name: Trial(backend, defect.name, _rules(defect, chosen)) for defect in defects}
     sampled = {name: Trial(backend, name, every=SAMPLED) for name in own} if everywhere else {}

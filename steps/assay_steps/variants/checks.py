@@ -15,7 +15,7 @@ from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, LinkClosed, Send
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.ports import ProducerFilter, Sending, twisted
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, wires
 from assay_steps.variants.model import Variant
 
 

@@ -25,7 +25,7 @@ from assay_sdk.driver import (
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, refused
 from assay_sdk.time import Runner
 from assay_steps.defects.qos.light_clients import subscribes
-from assay_steps.defects.wires import FilteredDriver, FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredDriver, FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 _SLOW_NS = 2_000_000_000

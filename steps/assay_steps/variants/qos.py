@@ -6,7 +6,7 @@ from functools import partial
 
 from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Send, Settle
 from assay_steps.defects.qos.light_clients import LightLinks
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 _PAUSE_NS = 2_000_000_000

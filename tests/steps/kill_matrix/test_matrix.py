@@ -19,7 +19,7 @@ from assay_broker.defects.view import View
 from assay_sdk.model.message import Address
 from assay_steps.defects import all_defects, find_defect
 from assay_steps.defects.model import Defect
-from assay_steps.defects.wire import BEYOND_THE_WIRE
+from assay_steps.defects.virtual_time_only import VIRTUAL_TIME_ONLY
 from assay_steps.kill_matrix.failure_share import Outcome, Outcomes, share_of
 from assay_steps.kill_matrix.matrix import _longest_first, _matrix, kill_matrix
 from assay_steps.kill_matrix.trials import Trial, TrialError, UntriedError, chosen_rules, outcomes_of, tried
@@ -128,8 +128,8 @@ def test_trials_with_many_scenarios_begin_first() -> None:
 
 
 def test_every_defect_that_no_wire_shows_is_there_and_has_its_reason() -> None:
-    assert BEYOND_THE_WIRE.keys() <= all_defects().keys()
-    assert all(reason.endswith(".") for reason in BEYOND_THE_WIRE.values())
+    assert VIRTUAL_TIME_ONLY.keys() <= all_defects().keys()
+    assert all(reason.endswith(".") for reason in VIRTUAL_TIME_ONLY.values())
 
 
 def raising_defect(monkeypatch: pytest.MonkeyPatch, text: str) -> str:

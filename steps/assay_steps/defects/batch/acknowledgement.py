@@ -12,7 +12,7 @@ from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent
 from assay_steps.defects.batch.listener_links import OfBatches, is_batch_window
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
 from assay_steps.defects.model import in_both, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, wires
 
 
 def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:

@@ -12,7 +12,7 @@ from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Enlist
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
 from assay_steps.defects.model import at_port, in_both, on_wire
 from assay_steps.defects.ports import ConnectionFilter, SessionFilter, clients, connecting, in_sessions
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
 

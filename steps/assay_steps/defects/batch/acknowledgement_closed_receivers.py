@@ -11,7 +11,7 @@ from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import CloseLink, Drain, Driver, DriverCommand, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import in_both
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 
 class _OfClosedReceivers:

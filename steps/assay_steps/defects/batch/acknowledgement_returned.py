@@ -12,7 +12,7 @@ from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, Driv
 from assay_steps.defects.batch.listener_links import OfBatches
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import in_both, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, events, wires
 
 _AT_ONCE_NS = 1_000_000
 

@@ -29,7 +29,7 @@ from assay_steps.defects.callbacks import Opens, sending_in_callbacks
 from assay_steps.defects.consumers import ConsumerFilter, consuming
 from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.ports import SessionFilter, SessionsFilter, clients, connecting
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, wires
 
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import Begin, CommitXa, DriverCommand, Enlist, Outcome, RollbackXa, Send, Settle
 from assay_steps.defects.model import on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, wires
 
 
 def _rollback_commits(command: DriverCommand) -> tuple[DriverCommand, ...] | None:

@@ -21,7 +21,7 @@ from assay_sdk.driver import (
 )
 from assay_steps.defects.model import in_both
 from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 _EVERY = 10
 

@@ -6,7 +6,7 @@ from assay_adapters.ports.client import Script
 from assay_sdk.driver import Arrived, Credit, DriverCommand, DriverEvent, Outcome, Settle
 from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_steps.defects.consumers import ConsumerFilter, ConsumerTwist, noting_batches
-from assay_steps.defects.wires import FilteredWire, WireFilter
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter
 
 
 def is_batch_window(credit: int) -> bool:

@@ -14,7 +14,7 @@ from assay_steps.defects.batch.listener_links import OfBatches, noting_sizes
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter, clients, connecting
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 NS_PER_MS = 1_000_000
 HELD_MS = 5

@@ -33,7 +33,7 @@ from assay_steps.defects.batch.listener_links import OfBatches
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming, noting_batches
 from assay_steps.defects.model import at_port, in_both, on_wire
 from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter, connecting
-from assay_steps.defects.wires import FilteredWire, MakeFilter, WireFilter, commands, events, wires
+from assay_steps.defects.wire_filters import FilteredWire, MakeFilter, WireFilter, commands, events, wires
 
 
 class _BatchesForgetDelays:

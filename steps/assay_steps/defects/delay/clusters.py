@@ -9,7 +9,7 @@ from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, Done, DriverE
 from assay_steps.defects.delay.undelayed import is_grouped, is_retained, sent_at_once
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.ports import twisted
-from assay_steps.defects.wires import events
+from assay_steps.defects.wire_filters import events
 
 
 def _is_plain(draft: Draft) -> bool:

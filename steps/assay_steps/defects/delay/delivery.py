@@ -12,7 +12,7 @@ from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.ports import ProducerFilter, Sending, twisted
 from assay_steps.defects.producers import RemembersSpans
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 _SHORTEST_MS = 3_000
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import Arrived, DriverEvent
 from assay_steps.defects.model import on_wire
-from assay_steps.defects.wires import WireFilter, wires
+from assay_steps.defects.wire_filters import WireFilter, wires
 
 
 class _LivesFromTheDelay(WireFilter):

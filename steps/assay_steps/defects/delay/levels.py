@@ -11,7 +11,7 @@ from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import LEVEL_PROPERTY, DriverEvent, Opened
 from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.ports import ProducerFilter, Sending, twisted
-from assay_steps.defects.wires import events
+from assay_steps.defects.wire_filters import events
 
 _SINCE = "8.0"
 

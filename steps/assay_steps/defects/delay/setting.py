@@ -14,7 +14,7 @@ from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, clients, twisted
 from assay_steps.defects.producers import RemembersSpans, has_own_options, in_face
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 SECOND_MS = 1_000
 _LONG_B = 1_000

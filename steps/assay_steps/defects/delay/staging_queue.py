@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay_sdk.driver import Begin, DriverCommand, Rollback, RollbackXa, Send
 from assay_steps.defects.model import on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 
 class _DelayedStays(WireFilter):

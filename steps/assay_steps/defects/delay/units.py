@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import CloseLink, Commit, DriverCommand, OpenSender, Rollback, Send
 from assay_steps.defects.model import on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 
 class _AnywhereOutside(WireFilter):

@@ -12,7 +12,7 @@ from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, clients, twisted
 from assay_steps.defects.producers import Member, together
-from assay_steps.defects.wires import commands
+from assay_steps.defects.wire_filters import commands
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
 _NON_PERSISTENT = _NUMBERS[Mode.NON_PERSISTENT]

@@ -27,7 +27,7 @@ from assay_sdk.driver import (
 from assay_steps.defects.consumers import ConsumerFilter
 from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter, clients, connecting, in_sessions
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 
 def _invents_client_ids(client: Client) -> Client:

@@ -26,7 +26,7 @@ from assay_steps.defects.model import Defect, at_port, in_both, on_wire
 from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter, clients
 from assay_steps.defects.qos.light_clients import HoldingLinks, LightLinks, attaches_again, subscribes
 from assay_steps.defects.qos.resending import AttachLostForGood
-from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, drivers, wires
 
 _LATER_NS = 4_000_000_000
 

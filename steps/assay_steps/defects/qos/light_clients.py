@@ -14,7 +14,7 @@ from assay_sdk.driver import Arrived, Done, Driver, DriverCommand, DriverEvent, 
 from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
 
 def is_ours(message: Message) -> bool:

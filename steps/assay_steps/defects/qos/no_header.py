@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_sdk.driver import Send
 from assay_steps.defects.model import Defect
 from assay_steps.defects.qos.light_clients import resends_as, sends_as
-from assay_steps.defects.wires import commands
+from assay_steps.defects.wire_filters import commands
 
 
 def _marked(*, durable: bool) -> Callable[[Send], Send]:

@@ -15,7 +15,7 @@ from assay_steps.defects.callbacks import sending_in_callbacks
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import SessionFilter, clients, in_sessions
 from assay_steps.defects.qos.light_clients import HoldingLinks, LightLinks, resends, sends_as, subscribes
-from assay_steps.defects.wires import FilteredWire, commands, wires
+from assay_steps.defects.wire_filters import FilteredWire, commands, wires
 
 
 def _never_settled(command: Send) -> Send:

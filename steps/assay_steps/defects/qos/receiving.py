@@ -8,7 +8,7 @@ from assay_sdk.driver import Arrived, Closed, Credit, Driver, DriverCommand, Dri
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.qos.light_clients import attaches_again, subscribes
-from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, drivers, wires
 
 
 def _stops_at_a_taken_id(driver: Driver) -> Driver:

@@ -10,7 +10,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.qos.light_clients import is_ours, resends, resends_as, subscribes
-from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, drivers, wires
 
 _MOST_SENDS = 2
 

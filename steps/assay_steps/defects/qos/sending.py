@@ -8,7 +8,7 @@ from assay_sdk.driver import Closed, Done, Driver, DriverCommand, DriverEvent, S
 from assay_sdk.model.message import Message
 from assay_steps.defects.model import on_wire
 from assay_steps.defects.qos.light_clients import is_ours
-from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, drivers, wires
 
 _LARGE = 100_000
 """The largest number of characters of a body that does not count as large."""

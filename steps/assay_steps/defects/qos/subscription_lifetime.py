@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay_sdk.driver import CloseLink, Driver, DriverCommand, Durability, OpenReceiver, Unsubscribe
 from assay_steps.defects.model import on_wire
 from assay_steps.defects.qos.light_clients import subscribes
-from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, drivers, wires
 
 
 def _asks_for_a_second(driver: Driver) -> Driver:

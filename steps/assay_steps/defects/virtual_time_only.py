@@ -11,7 +11,7 @@ from collections.abc import Mapping
 _ANOTHER_PROCESS = "The defect remembers facts from before a restart, and a restarted server is a new process."
 _EXACT = "Only virtual time is exact enough to show the difference."
 
-BEYOND_THE_WIRE: Mapping[str, str] = {
+VIRTUAL_TIME_ONLY: Mapping[str, str] = {
     **dict.fromkeys(
         (
             "delay-anew-after-restart",

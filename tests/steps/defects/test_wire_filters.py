@@ -9,7 +9,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import Runner
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
+from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, events, wires
 
 ACCEPT = Settle(1, 7, (3, 4), Outcome.ACCEPTED)
 CAME = Arrived(link=7, delivery=3, epoch=1, message=Message(body="m"), count=1, redelivered=True)
