@@ -16,8 +16,8 @@ from assay_broker.core.effects import ToMember
 from assay_broker.core.networks.parcels import Parcel
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.settings import Settings
-from assay_broker.facility import Facility
 from assay_broker.seams import NO_SEAMS, Seams
+from assay_broker.shared_resources import SharedResources
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store
 from assay_sdk.time import Runner
@@ -72,10 +72,10 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
         runner: Runs the jobs, and has the clock.
         members: The parts of each queue manager.
     """
-    facility = Facility(runner, count(1), several=True)
+    shared = SharedResources(runner, count(1), several=True)
     return MappingProxyType(
         {
-            member.settings.name: QueueManager(runner, member.store, member.settings, member.seams, facility=facility)
+            member.settings.name: QueueManager(runner, member.store, member.settings, member.seams, shared=shared)
             for member in members
         }
     )

@@ -20,11 +20,11 @@ from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.states.tables import TABLES
-from assay_broker.facility import Facility, Peer
 from assay_broker.life import Life
 from assay_broker.log import FLUSH_NS, Flushes
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
+from assay_broker.shared_resources import Peer, SharedResources
 from assay_broker.stores import FileStore, Store
 from assay_broker.turns import Post, Turns
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
@@ -44,7 +44,7 @@ class QueueManager:
         store: The store of records, from which the new queue manager recovers at once.
         settings: The queue manager's settings; None for `default_settings`.
         seams: The filters of a defect or of a tolerated variant; the default changes nothing.
-        facility: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
+        shared: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
         post: Called with parcels for the other queue managers of the network; None outside a network.
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
@@ -62,7 +62,7 @@ class QueueManager:
         settings: Settings | None = None,
         seams: Seams = NO_SEAMS,
         *,
-        facility: Facility | None = None,
+        shared: SharedResources | None = None,
         post: Post | None = None,
         flush_ns: int = FLUSH_NS,
         aside: Executor | None = None,
@@ -74,22 +74,22 @@ class QueueManager:
         self._seams = seams
         self._given = settings or default_settings()
         self._settings = seams.settings(self._given)
-        self._shared = facility
+        self._shared = shared
         self._flush_ns = flush_ns
         self._aside = aside
-        self._facility = facility or Facility(runner, count(1), flush_ns=flush_ns, aside=aside)
+        self._resources = shared or SharedResources(runner, count(1), flush_ns=flush_ns, aside=aside)
         self._post = post
         self._mine: set[int] = set()
         self._up = False
         self._isolated = False
-        self._turns = Turns(runner, self._facility, self._seams, self._settings.name, post)
+        self._turns = Turns(runner, self._resources, self._seams, self._settings.name, post)
         self.before_answer = self._turns.before_answer
         self.after_answer = self._turns.after_answer
         self.traces = self._turns.traces
         self.after_put = self._turns.after_put
         self.after_turn = self._turns.after_turn
-        if facility is not None:
-            facility.wakers.append(partial(self.handle, Tick()))
+        if shared is not None:
+            shared.wakers.append(partial(self.handle, Tick()))
         self._begin()
 
     @property
@@ -129,18 +129,18 @@ class QueueManager:
         Returns:
             The connection's number, which all its later commands carry.
         """
-        number = next(self._facility.numbers)
+        number = next(self._resources.numbers)
         if not self._up or self._isolated:
             self._runner.call_soon(partial(peer.lost, self._unavailable()))
             return number
-        self._facility.peers[number] = peer
+        self._resources.peers[number] = peer
         self._mine.add(number)
         self.handle(Connect(number, token, client_id, user, alone))
         return number
 
     def forget(self, number: int) -> None:
         """Forget the peer of a connection that has ended."""
-        self._facility.peers.pop(number, None)
+        self._resources.peers.pop(number, None)
         self._mine.discard(number)
 
     def handle(self, command: Command) -> None:
@@ -215,7 +215,7 @@ class QueueManager:
     @property
     def flushes(self) -> Flushes:
         """The statistics of flushes since the last start; in a sharing group, of all members since the group began."""
-        return self._facility.log.flushes
+        return self._resources.log.flushes
 
     @property
     def octets(self) -> int:
@@ -251,11 +251,11 @@ class QueueManager:
 
     def kill(self) -> None:
         """End the queue manager as a kill does, and start it again: unflushed records and connections are lost."""
-        self._facility.log.land()
+        self._resources.log.land()
         life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
         self._store.drop()
-        lost = self._facility.log.lose(life)
+        lost = self._resources.log.lose(life)
         if self._shared is not None:
             self._turns.clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
         self._begin()
@@ -286,7 +286,7 @@ class QueueManager:
         Raises:
             StoreError: The store could not flush.
         """
-        self._facility.log.land()
+        self._resources.log.land()
         for number in sorted(self._mine):
             self.handle(Disconnect(number, None, clean=False))
         life = self._life
@@ -294,9 +294,9 @@ class QueueManager:
         if self._post is not None:
             self._post(self.name, ToMember(None, Gone()))
         if self._shared is not None:
-            self._facility.log.flush()
+            self._resources.log.flush()
             return
-        self._facility.log.lose(life)
+        self._resources.log.lose(life)
         self._store.flush()
 
     def start(self) -> None:
@@ -332,7 +332,7 @@ class QueueManager:
         Returns:
             A function that ends the block.
         """
-        log, homes = self._facility.log, homes_named(queue)
+        log, homes = self._resources.log, homes_named(queue)
         log.block(homes)
         return partial(log.unblock, homes)
 
@@ -343,7 +343,7 @@ class QueueManager:
             flush_ns: Nanoseconds from the first write to the flush.
         """
         self._flush_ns = flush_ns
-        self._facility.log.flush_ns = flush_ns
+        self._resources.log.flush_ns = flush_ns
 
     # one command -------------------------------------------------------------------------------------------------
 
@@ -361,11 +361,13 @@ class QueueManager:
     def _begin(self) -> None:
         self._up = True
         if self._shared is None:
-            self._facility = Facility(self._runner, self._facility.numbers, flush_ns=self._flush_ns, aside=self._aside)
-            self._turns.facility = self._facility
+            self._resources = SharedResources(
+                self._runner, self._resources.numbers, flush_ns=self._flush_ns, aside=self._aside
+            )
+            self._turns.resources = self._resources
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
-            records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
+            records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._resources.group
         )
         self._life = Life(
             core,
@@ -383,13 +385,13 @@ class QueueManager:
         self._up = False
         self._life.end()
         for number in sorted(self._mine):
-            self._facility.peers.pop(number).lost(self._broken())
+            self._resources.peers.pop(number).lost(self._broken())
         self._mine.clear()
-        for wake in self._facility.wakers:
+        for wake in self._resources.wakers:
             wake()
 
     def _lose(self, number: int) -> None:
-        peer = self._facility.peers.pop(number)
+        peer = self._resources.peers.pop(number)
         self._mine.discard(number)
         self.handle(Disconnect(number, None, clean=False))
         peer.lost(self._broken())

@@ -11,10 +11,10 @@ from functools import partial
 
 from assay_broker.core.commands import Command, Put, StoreFailed
 from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace
-from assay_broker.facility import Facility
 from assay_broker.life import Life
 from assay_broker.log import Held
 from assay_broker.seams import Seams
+from assay_broker.shared_resources import SharedResources
 from assay_sdk.model.message import Message
 from assay_sdk.time import Runner
 
@@ -35,15 +35,15 @@ class Turns:
 
     Args:
         runner: Has the clock.
-        facility: The log and the peers of the queue manager. A queue manager in no sharing group gets a new facility at
+        resources: The log and the peers of the queue manager. A queue manager in no sharing group gets new resources at
             each start.
         seams: The filters of a defect or of a tolerated variant.
         name: The queue manager's name.
         post: Called with parcels for the other queue managers of the network; None outside a network.
     """
 
-    def __init__(self, runner: Runner, facility: Facility, seams: Seams, name: str, post: Post | None) -> None:
-        self.facility = facility
+    def __init__(self, runner: Runner, resources: SharedResources, seams: Seams, name: str, post: Post | None) -> None:
+        self.resources = resources
         self.before_answer: list[AnswerHook] = []
         """Hooks that run with each message just before the answer that accepts its send."""
         self.after_answer: list[AnswerHook] = []
@@ -102,14 +102,14 @@ class Turns:
         for command in commands:
             for effect in life.core.handle(command, self._now_ms()):
                 if isinstance(effect, Persist):
-                    self.facility.group.ledger.pending.pop(effect.batch, None)
+                    self.resources.group.ledger.pending.pop(effect.batch, None)
                 else:
                     self._send(life, effect)
 
     def carry_out(self, life: Life, effects: tuple[Effect, ...]) -> None:
         """Carry out effects in order; stop if a hook kills the queue manager."""
         failed: StoreFailed | None = None
-        hold = self.facility.log.hold
+        hold = self.resources.log.hold
         for effect in effects:
             if life.over:
                 return
@@ -119,12 +119,12 @@ class Turns:
                 else:
                     hold(life, effect.after, effect)
             elif isinstance(effect, Persist):
-                failed = self.facility.log.write(life, effect, self._seams.written(effect.records))
+                failed = self.resources.log.write(life, effect, self._seams.written(effect.records))
             else:
                 self._send(life, effect)
         if failed is not None:
             # For the failure the core returns other effects, which replace the held ones.
-            self.facility.log.drop_held(failed.batch)
+            self.resources.log.drop_held(failed.batch)
             self._run(life, failed)
 
     def _send(self, life: Life, effect: Held | CloseLink | Trace) -> None:
@@ -132,7 +132,7 @@ class Turns:
             for trace in tuple(self.traces):
                 trace(effect)
         elif isinstance(effect, CloseLink):
-            peer = self.facility.peers.get(effect.connection)
+            peer = self.resources.peers.get(effect.connection)
             if peer is not None:
                 self.is_calling_peer = True
                 try:
@@ -142,7 +142,7 @@ class Turns:
         elif effect.after is None:
             self.let_out(life, (effect,))
         else:
-            self.facility.log.hold(life, effect.after, effect)
+            self.resources.log.hold(life, effect.after, effect)
 
     def let_out(self, life: Life, effects: Sequence[Held]) -> None:
         """Carry out effects that wait for no batch, or whose batch is durable."""
@@ -155,7 +155,7 @@ class Turns:
 
     def _tell_peer(self, life: Life, effect: Answer | Deliver) -> None:
         sent = self._asked(life, effect) if life.asked and isinstance(effect, Answer) else None
-        peer = self.facility.peers.get(effect.connection)
+        peer = self.resources.peers.get(effect.connection)
         if peer is None:
             return
         self.is_calling_peer = True

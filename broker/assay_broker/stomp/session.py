@@ -235,7 +235,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
         self.fail(FaultError(MISTAKE, Mqrc.UNEXPECTED_ERROR))
 
-    # --- `facility.Peer`, for the queue manager
+    # --- `shared_resources.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """Handle the queue manager's answer to a command; call `sent`, if given, once the socket has the output."""

@@ -214,7 +214,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
         self.expel(Condition(INTERNAL_ERROR, f"{MISTAKE}."))
 
-    # --- `facility.Peer`, for the queue manager
+    # --- `shared_resources.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """Handle the queue manager's answer to a command; call `sent`, if given, once the socket has the output."""

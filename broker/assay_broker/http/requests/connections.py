@@ -25,7 +25,7 @@ _CONNECT = 0
 class ManagerConnection:
     """A request's connection to the queue manager; `connected` opens and closes the connection.
 
-    The queue manager passes answers to this object, which implements `assay_broker.facility.Peer`.
+    The queue manager passes answers to this object, which implements `assay_broker.shared_resources.Peer`.
 
     Args:
         queue_manager: The queue manager.

@@ -33,10 +33,10 @@ class Peer(Protocol):
         ...
 
 
-class Facility:
+class SharedResources:
     """The log, peers and shared state of a sharing group, or of one queue manager outside a group.
 
-    The members of a group keep their facility when they stop and start. A queue manager outside a group gets a new one
+    The members of a group keep this object when they stop and start. A queue manager outside a group gets a new one
     at each start.
 
     Args:
