@@ -1,6 +1,6 @@
 """The shell of a queue manager: gives the core the time, stores its records and carries out its effects.
 
-The shell handles each command in a job of the runner.  `assay_broker.turns` carries out the command's effects.
+The shell handles each command in a job of the runner.  `assay_broker.effect_executor` carries out its effects.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.states.tables import TABLES
+from assay_broker.effect_executor import EffectExecutor, Post
 from assay_broker.life import Life
 from assay_broker.log import FLUSH_NS, Flushes
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.shared_resources import Peer, SharedResources
 from assay_broker.stores import FileStore, Store
-from assay_broker.turns import Post, Turns
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
@@ -82,12 +82,12 @@ class QueueManager:
         self._mine: set[int] = set()
         self._up = False
         self._isolated = False
-        self._turns = Turns(runner, self._resources, self._seams, self._settings.name, post)
-        self.before_answer = self._turns.before_answer
-        self.after_answer = self._turns.after_answer
-        self.traces = self._turns.traces
-        self.after_put = self._turns.after_put
-        self.after_turn = self._turns.after_turn
+        self._executor = EffectExecutor(runner, self._resources, self._seams, self._settings.name, post)
+        self.before_answer = self._executor.before_answer
+        self.after_answer = self._executor.after_answer
+        self.traces = self._executor.traces
+        self.after_put = self._executor.after_put
+        self.after_turn = self._executor.after_turn
         if shared is not None:
             shared.wakers.append(partial(self.handle, Tick()))
         self._begin()
@@ -110,7 +110,7 @@ class QueueManager:
     @property
     def deliveries(self) -> int:
         """The number of deliveries to clients since this object was created."""
-        return self._turns.deliveries
+        return self._executor.deliveries
 
     def connect(
         self, peer: Peer, token: int, client_id: str | None, user: str | None = None, *, alone: bool = True
@@ -154,18 +154,18 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._turns.is_calling_peer:
+        if self._executor.is_calling_peer:
             self._runner.call_soon(partial(self.handle, command))
             return
-        self._turns.note(self._life, command)
+        self._executor.note(self._life, command)
         self.puts += isinstance(command, Put)
         life, now_ms = self._life, self._now_ms()
         for passed in self._seams.command(command, now_ms):
             if life is self._life:
-                self._turns.end(life, life.core.handle(passed, now_ms), now_ms)
+                self._executor.end(life, life.core.handle(passed, now_ms), now_ms)
         life.schedule_tick()
         if self.after_put and isinstance(command, Put):
-            self._turns.put(command.message)
+            self._executor.put(command.message)
 
     def contain(self, doing: str, job: Callable[[], None]) -> bool:
         """Run a job and log its exception, so that a bug of the broker harms only one connection.
@@ -196,18 +196,18 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._turns.is_calling_peer:
+        if self._executor.is_calling_peer:
             self._runner.call_soon(partial(self.put_together, puts))
         elif self._seams.command is NO_SEAMS.command:
             for put in puts:
-                self._turns.note(self._life, put)
+                self._executor.note(self._life, put)
             self.puts += len(puts)
             life, now_ms = self._life, self._now_ms()
-            self._turns.end(life, life.core.put_together(puts, now_ms), now_ms)
+            self._executor.end(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
             if self.after_put:
                 for put in puts:
-                    self._turns.put(put.message)
+                    self._executor.put(put.message)
         else:  # a defect's filter takes one command at a time
             for put in puts:
                 self.handle(put)
@@ -257,7 +257,7 @@ class QueueManager:
         self._store.drop()
         lost = self._resources.log.lose(life)
         if self._shared is not None:
-            self._turns.clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
+            self._executor.clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
@@ -354,7 +354,7 @@ class QueueManager:
         self.contain("a timed job", partial(self.handle, Tick()))
 
     def _run_contained(self, life: Life, command: Command) -> None:
-        self.contain("the result of a flush", partial(self._turns.run_from_log, life, command))
+        self.contain("the result of a flush", partial(self._executor.run_from_log, life, command))
 
     # lives -------------------------------------------------------------------------------------------------------
 
@@ -364,7 +364,7 @@ class QueueManager:
             self._resources = SharedResources(
                 self._runner, self._resources.numbers, flush_ns=self._flush_ns, aside=self._aside
             )
-            self._turns.resources = self._resources
+            self._executor.resources = self._resources
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
             records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._resources.group
@@ -374,11 +374,11 @@ class QueueManager:
             self._store,
             self._runner,
             run=self._run_contained,
-            let_out=self._turns.let_out,
+            let_out=self._executor.let_out,
             due=self._tick,
             contain=partial(self.contain, "a flush"),
         )
-        self._turns.carry_out(self._life, effects)
+        self._executor.carry_out(self._life, effects)
         self._life.schedule_tick()
 
     def _stop(self) -> None:

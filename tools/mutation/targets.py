@@ -41,7 +41,9 @@ PACKAGES = (
             f"{_CORE}/objects/factory.py",
         ),
     ),
-    Package("log", tuple(f"broker/assay_broker/{name}.py" for name in ("shell", "turns", "log", "stores/memory"))),
+    Package(
+        "log", tuple(f"broker/assay_broker/{name}.py" for name in ("shell", "effect_executor", "log", "stores/memory"))
+    ),
     Package(
         "store",
         tuple(f"broker/assay_broker/stores/{name}.py" for name in ("sqlite", "tables", "slots", "chunks")),

@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend, introduction
 from assay_adapters.brokers.creating import CreatingDriver
+from assay_adapters.brokers.url.broker_lock import BrokerLock
 from assay_adapters.brokers.url.checks import absences, mistakes
 from assay_adapters.brokers.url.containers import RunningContainer
 from assay_adapters.brokers.url.creating import Destinations
@@ -27,7 +28,6 @@ from assay_adapters.brokers.url.model import ContainerTable, Operation
 from assay_adapters.brokers.url.processes import OwnProcess, RunningProcess
 from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.brokers.url.reachability import reach
-from assay_adapters.brokers.url.turns import Turn
 from assay_adapters.containers.container import (
     Container,
     ContainerSpec,
@@ -225,22 +225,22 @@ class UrlBackend(AmqpBackend):
     def _running_instance(self, needs: Needs) -> UrlInstance:
         url = self.description.broker.url or ""
         ends = needs.own_instance and bool(needs.capabilities & _ENDS)
-        turn = Turn(url, alone=ends) if self._controlled else None
-        if turn is not None:
-            turn.take()  # because the broker may not answer during another scenario's fault
+        broker_lock = BrokerLock(url, alone=ends) if self._controlled else None
+        if broker_lock is not None:
+            broker_lock.acquire()  # because the broker may not answer during another scenario's fault
         try:
             answer = self.reach()
         finally:
-            if turn is not None:
-                turn.give_back()
+            if broker_lock is not None:
+                broker_lock.release()
         if isinstance(answer, Refused):
             raise BackendError(answer.text)
         if not needs.own_instance and url.startswith("amqp://"):
-            return self._instance(Endpoint(url, self._login()), self.reach, turn=turn)
+            return self._instance(Endpoint(url, self._login()), self.reach, lock=broker_lock)
         proxy = self._front = self._front or self._proxy_to(url)
         stoppable, history = self._stoppable(), self._history
         faults = ProxiedFaults(stoppable, proxy, self._runner, history) if needs.own_instance else None
-        return self._instance(self._local(proxy.port), self.reach, faults=faults, turn=turn)
+        return self._instance(self._local(proxy.port), self.reach, faults=faults, lock=broker_lock)
 
     @property
     def _controlled(self) -> bool:
@@ -336,7 +336,7 @@ class UrlBackend(AmqpBackend):
         port: int | None = None,
         log: str | None = None,
         faults: ProxiedFaults | None = None,
-        turn: Turn | None = None,
+        lock: BrokerLock | None = None,
         trace: Trace | None = None,
     ) -> UrlInstance:
         folders = () if self.description.container is None else self.description.container.data_folders
@@ -355,7 +355,7 @@ class UrlBackend(AmqpBackend):
             self.environment,
             look=look,
             faults=faults,
-            turn=turn,
+            lock=lock,
             admin=admin,
             destinations=destinations,
             data=(port, folders) if port is not None and folders else None,

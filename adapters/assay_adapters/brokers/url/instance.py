@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.brokers.url.broker_lock import BrokerLock
 from assay_adapters.brokers.url.creating import Destinations
 from assay_adapters.brokers.url.programs import ProgramAdmin
-from assay_adapters.brokers.url.turns import Turn
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
@@ -33,7 +33,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         driver: The AMQP driver, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         faults: The faults that the scenario can cause; None for a scenario without faults.
-        turn: The scenario's turn at a broker that a fault may end; None if no fault can end the broker.
+        lock: The scenario's lock on a broker that a fault may end; None if no fault can end the broker.
         admin: The administrator; None if the file names no administration program.
         destinations: The destinations that the kit creates; None if the broker creates them on first use.
         look: Connects to the broker without the proxy, to see whether it answers.
@@ -51,7 +51,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         *,
         look: Callable[[], Opened | Refused],
         faults: ProxiedFaults | None = None,
-        turn: Turn | None = None,
+        lock: BrokerLock | None = None,
         admin: ProgramAdmin | None = None,
         destinations: Destinations | None = None,
         data: tuple[int, tuple[str, ...]] | None = None,
@@ -61,7 +61,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self.members = (name,)
         self.admin = admin
         self._endpoint = endpoint
-        self._turn = turn
+        self._lock = lock
         self._destinations = destinations
         self._data = data
         self._look = look
@@ -79,9 +79,9 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         return self._endpoint
 
     def clients(self) -> Mapping[str, Client]:
-        """Wait for the scenario's turn at the broker, and return new clients, by face."""
-        if self._turn is not None:
-            self._turn.take()
+        """Wait for the scenario's lock on the broker, and return new clients, by face."""
+        if self._lock is not None:
+            self._lock.acquire()
         return super().clients()
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
@@ -113,5 +113,5 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         except BackendError:
             pass  # the scenario is over; if the program always fails, the next creation of a destination reports this
         finally:
-            if self._turn is not None:
-                self._turn.give_back()
+            if self._lock is not None:
+                self._lock.release()

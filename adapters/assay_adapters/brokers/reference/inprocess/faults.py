@@ -32,9 +32,9 @@ from assay_adapters.ports.faults import (
     WorkerDies,
 )
 from assay_adapters.suggestions import unknown
+from assay_broker.effect_executor import AnswerHook
 from assay_broker.shell import QueueManager
 from assay_broker.stores.errors import DiskError, FullError, GoneError, InUseError, ReadOnlyError
-from assay_broker.turns import AnswerHook
 from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 

@@ -1,4 +1,4 @@
-"""The turns of a queue manager: what the shell does after the core has handled a command.
+"""The execution of effects: what the shell does after the core has handled a command.
 
 The shell writes the command's records to the log, and carries out the effects that depend on them only after the
 records are durable.
@@ -30,7 +30,7 @@ AnswerHook = Callable[[Message], None]
 """A function that a queue manager calls with a message, just before or after the answer that accepts its send."""
 
 
-class Turns:
+class EffectExecutor:
     """Carries out the effects that a queue manager's core returns in each turn.
 
     Args:
