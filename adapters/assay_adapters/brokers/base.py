@@ -8,7 +8,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from assay_adapters.clients.mqlight import MqlightClient
 from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
-from assay_adapters.ports.backend import Environment
+from assay_adapters.ports.backend import Environment, Silence, WireProtocol
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions
@@ -58,6 +58,9 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
         faults: The faults that the scenario can cause; None if it can cause none.
     """
 
+    protocol: WireProtocol = "amqp"
+    """The protocol of the clients."""
+
     def __init__(
         self, faces: Faces, runner: RunnerT, driver: Driver, environment: Environment, faults: FaultsT
     ) -> None:
@@ -75,6 +78,10 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
     def clients(self) -> Mapping[str, Client]:
         """Return new clients, by face."""
         return self._clients(None)
+
+    def silence(self) -> Silence | None:
+        """Return None without a check; a subclass can check whether the broker answers."""
+        return None
 
     def _clients(self, id_prefix: str | None) -> Mapping[str, Client]:
         clients: dict[str, Client] = {}

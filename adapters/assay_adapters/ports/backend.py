@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum, auto
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -76,12 +76,40 @@ class Environment(Struct, frozen=True):
     ours: bool
 
 
+class BrokerOwner(Enum):
+    """The owner of a broker that has stopped answering; the scenario's outcome depends on the owner."""
+
+    USER = auto()
+    """The kit cannot start the broker again, for example because it is the user's. The scenario is in error."""
+    SHARED = auto()
+    """The kit has started the broker again. Any scenario that used it may be the cause, so the kit repeats them."""
+    SCENARIO = auto()
+    """Only this scenario used the broker. The scenario is inconclusive, unless it fails."""
+
+
+class Silence(Struct, frozen=True):
+    """The report that a broker has stopped answering, although no scenario has caused a fault on it.
+
+    Args:
+        text: What happened, in a sentence without its full stop.
+        owner: The owner of the broker.
+    """
+
+    text: str
+    owner: BrokerOwner
+
+
 class Instance(Protocol):
     """A running broker, for one scenario or shared by many."""
 
     @property
     def environment(self) -> Environment:
         """The tested product, with its version and details."""
+        ...
+
+    @property
+    def protocol(self) -> WireProtocol:
+        """The protocol of the instance's clients."""
         ...
 
     @property
@@ -133,68 +161,22 @@ class Instance(Protocol):
         """Return whether a file in the broker's data folder contains these octets (PD-31)."""
         ...
 
-    def close(self) -> None:
-        """Release the instance; the backend may keep the broker for other scenarios."""
-        ...
+    def silence(self) -> Silence | None:
+        """Check at the end of a scenario whether the broker still answers.
 
-
-def client_protocol(instance: Instance) -> WireProtocol:
-    """Return the protocol of an instance's clients: its attribute `protocol`, or AMQP if it has none."""
-    protocol: WireProtocol = getattr(instance, "protocol", "amqp")
-    return protocol
-
-
-@runtime_checkable
-class Watched(Protocol):
-    """An instance whose broker may end at any time, for example because the user runs it.
-
-    Optional: the kit asks whether the broker still answers only if the instance's class has the method `absence`.
-    """
-
-    def absence(self) -> str:
-        """Return the reason why the broker does not answer now; an empty text if it answers."""
-        ...
-
-
-class Whose(Enum):
-    """The owner of a broker that has stopped answering; the scenario's outcome depends on the owner."""
-
-    USER = auto()
-    """The kit cannot start the broker again, for example because it is the user's. The scenario is in error."""
-    SHARED = auto()
-    """The kit has started the broker again. Any scenario that used it may be the cause, so the kit repeats them."""
-    SCENARIO = auto()
-    """Only this scenario used the broker. The scenario is inconclusive, unless it fails."""
-
-
-class Silence(Struct, frozen=True):
-    """The report that a broker has stopped answering, although no scenario has caused a fault on it.
-
-    Args:
-        text: What happened, in a sentence without its full stop.
-        whose: The owner of the broker.
-    """
-
-    text: str
-    whose: Whose
-
-
-@runtime_checkable
-class Reviving(Protocol):
-    """An instance whose broker the kit has started, and can start again if the broker stops answering.
-
-    A class of instances may have the method `revive` in addition to the methods of `Instance`.
-    """
-
-    def revive(self) -> Silence | None:
-        """Check whether the broker answers; if it does not, make sure that later scenarios get a broker that answers.
+        If the backend can start the broker again, it makes sure that later scenarios get a broker that answers.
 
         Returns:
-            A `Silence` if the broker stopped answering during the scenario; otherwise None.
+            A `Silence` if the broker stopped answering during the scenario; None if it answers, or if the backend does
+            not check this.
 
         Raises:
             BackendError: The broker cannot be started again.
         """
+        ...
+
+    def close(self) -> None:
+        """Release the instance; the backend may keep the broker for other scenarios."""
         ...
 
 

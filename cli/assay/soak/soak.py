@@ -24,7 +24,7 @@ from assay.soak.processes import ClientProcesses, prepare
 from assay.soak.producer import produce
 from assay.soak.slice_consumer import DRAIN_LIMIT_MS, EARLY_MS
 from assay.soak.workloads import Workload, scenario_id
-from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
+from assay_adapters.ports.backend import BackendError, Instance, NoReturnError
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.faults import fault_name
 from assay_evidence import JournalError, events
@@ -150,7 +150,7 @@ class Soak:
         self._instance = instance
         self._drop_impossible(instance)
         options = self._plan.options
-        endpoint = instance.endpoint(client_protocol(instance))
+        endpoint = instance.endpoint(instance.protocol)
         prepare()
         for main, count, name in ((produce, options.producers, producer_name), (consume, options.consumers, _consumer)):
             orders = (

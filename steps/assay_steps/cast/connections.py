@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from assay_adapters.ports.backend import client_protocol
 from assay_adapters.ports.client import ClientConnection
 from assay_adapters.ports.faults import Cut, FaultRequest, Kill, PowerLoss, Restart, Unreachable
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
@@ -71,7 +70,7 @@ class Connections(Cast[Connection]):
         """
         at = self._names.member(member)
         instance = self._waiting.instance
-        endpoint = instance.endpoint(client_protocol(instance), at)
+        endpoint = instance.endpoint(instance.protocol, at)
         own_id = self._names.identifier(client_id) if client_id else None
         login = Login(user, user) if user else None
         client = self._faces.of(face) if face else self._faces.chosen

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 
-from assay_adapters.ports.backend import BackendError, Instance, Reviving, SharedFaultError, Silence, Watched, Whose
+from assay_adapters.ports.backend import BackendError, BrokerOwner, Instance, SharedFaultError, Silence
 from assay_adapters.ports.capabilities import Unsupported
 from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
@@ -213,12 +213,12 @@ class AssayPlugin:
                 events.Step,
                 keyword="*",
                 text="the broker at the end",
-                outcome="refused" if silence.whose is Whose.SCENARIO else "broken",
+                outcome="refused" if silence.owner is BrokerOwner.SCENARIO else "broken",
                 detail=silence.text,
-                shared_fault=silence.whose is Whose.SHARED,
-                silent=silence.whose is Whose.SCENARIO,
+                shared_fault=silence.owner is BrokerOwner.SHARED,
+                silent=silence.owner is BrokerOwner.SCENARIO,
             )
-            if silence.whose is not Whose.SCENARIO:
+            if silence.owner is not BrokerOwner.SCENARIO:
                 # The journal gets no `scenario-end`, so the scenario cannot fail: a broker that stopped answering may
                 # have caused the fail.
                 item.stash[BACKGROUND].write()
@@ -326,12 +326,10 @@ class AssayPlugin:
 
 def _silence(instance: Instance) -> Silence | None:
     """Return a report if the broker does not answer at the end of a scenario; None if it answers."""
-    if isinstance(instance, Watched) and (absence := instance.absence()):
-        return Silence(absence, Whose.USER)
     try:
-        return instance.revive() if isinstance(instance, Reviving) else None
+        return instance.silence()
     except BackendError as error:
-        return Silence(str(error), Whose.USER)
+        return Silence(str(error), BrokerOwner.USER)
 
 
 def _named(item: pytest.Item) -> str:

@@ -19,7 +19,7 @@ import pytest
 from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.ports.backend import Backend, BackendError, Environment, Instance, client_protocol
+from assay_adapters.ports.backend import Backend, BackendError, Environment, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
 from assay_evidence import events
@@ -204,7 +204,7 @@ class Run:
             raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
         self.options = structs.replace(
             self.options,
-            shared=provisioned.endpoint(client_protocol(provisioned)),
+            shared=provisioned.endpoint(provisioned.protocol),
             environment=self.backend.environment,
         )
 

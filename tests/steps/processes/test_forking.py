@@ -18,7 +18,7 @@ from pytest_bdd.parser import Step
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.brokers.reference.server.instance import ServerInstance
 from assay_adapters.known import KnownOutcome, KnownOutcomes
-from assay_adapters.ports.backend import BackendError, FaultSharing, SharedFaultError, Silence, Whose
+from assay_adapters.ports.backend import BackendError, BrokerOwner, FaultSharing, SharedFaultError, Silence
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Call, Fault, ScenarioBegin
@@ -304,18 +304,20 @@ def test_a_scenario_whose_shared_fault_failed_is_repeated_with_a_fault_of_its_ow
     assert notes.read_text("utf-8").split() == ["restart", "None"]
 
 
-@pytest.mark.parametrize(("whose", "verdict", "attempt"), [(Whose.SHARED, Verdict.PASS, 2), (Whose.SCENARIO, None, 1)])
+@pytest.mark.parametrize(
+    ("owner", "verdict", "attempt"), [(BrokerOwner.SHARED, Verdict.PASS, 2), (BrokerOwner.SCENARIO, None, 1)]
+)
 def test_a_scenario_in_which_the_broker_fell_silent_is_never_a_pass(
-    whose: Whose, verdict: Verdict | None, attempt: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: BrokerOwner, verdict: Verdict | None, attempt: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = tmp_path / "asked"
 
-    def revive(_instance: object) -> Silence | None:
+    def silence(_instance: object) -> Silence | None:
         is_first = not asked.exists()
         asked.touch()
-        return Silence("Acme MQ stopped answering", whose) if is_first else None
+        return Silence("Acme MQ stopped answering", owner) if is_first else None
 
-    monkeypatch.setattr(ServerInstance, "revive", revive, raising=False)
+    monkeypatch.setattr(ServerInstance, "silence", silence)
     options = SuiteOptions(
         out=tmp_path / "out", backend="reference-server", scenarios=(RESTARTED,), workers=1, probes=False
     )
@@ -333,10 +335,10 @@ def test_a_scenario_in_which_the_broker_fell_silent_is_never_a_pass(
 def test_a_scenario_whose_broker_cannot_be_started_again_is_in_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def revive(_instance: object) -> Silence | None:
+    def silence(_instance: object) -> Silence | None:
         raise BackendError("Docker does not answer")
 
-    monkeypatch.setattr(ServerInstance, "revive", revive, raising=False)
+    monkeypatch.setattr(ServerInstance, "silence", silence)
     options = SuiteOptions(
         out=tmp_path / "out", backend="reference-server", scenarios=(RESTARTED,), workers=1, probes=False
     )

@@ -44,7 +44,15 @@ from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.meeting import container_of
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Silence, Unavailable, Whose
+from assay_adapters.ports.backend import (
+    Available,
+    BackendError,
+    BrokerOwner,
+    Environment,
+    FaultSharing,
+    Silence,
+    Unavailable,
+)
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
@@ -260,15 +268,15 @@ class ProductBackend(AmqpBackend):
                     raise
             endpoint = self._endpoint(self._shared.port, self._shared.admin_port)
         port = urlsplit(endpoint.url).port
-        silence = self._silence_of_shared(endpoint, port)
+        check = self._check_of_shared(endpoint, port)
         if not proxied or port is None:
-            return self._instance(endpoint, port, silence=silence)
+            return self._instance(endpoint, port, check=check)
         if self._cut is None:
             self._cut = SharedContainer(port, self._runner)
         behind = structs.replace(endpoint, url=f"{self._product.protocol}://{LOOPBACK}:{self._cut.proxy.port}")
-        return self._instance(behind, port, self._cut.faults(), self._cut.history, silence=silence)
+        return self._instance(behind, port, self._cut.faults(), self._cut.history, check=check)
 
-    def _silence_of_shared(self, endpoint: Endpoint, port: int | None) -> Callable[[], Silence | None] | None:
+    def _check_of_shared(self, endpoint: Endpoint, port: int | None) -> Callable[[], Silence | None] | None:
         """Return the function that checks the shared broker after a scenario; None if the kit cannot start it again."""
         if self._meetings is None or port is None:
             return None
@@ -324,12 +332,12 @@ class ProductBackend(AmqpBackend):
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
 
-        def silence() -> Silence | None:
+        def check() -> Silence | None:
             own.is_silent = is_silent(lambda: answers(self._driver(), self._runner, endpoint) is not None, self._runner)
             text = f"{self._product.title} did not answer any more, and the scenario had caused no fault since"
-            return Silence(text, Whose.SCENARIO) if own.is_silent else None
+            return Silence(text, BrokerOwner.SCENARIO) if own.is_silent else None
 
-        return self._instance(endpoint, own.container.port, own.faults(), own.history, silence=silence)
+        return self._instance(endpoint, own.container.port, own.faults(), own.history, check=check)
 
     def _instance(
         self,
@@ -339,7 +347,7 @@ class ProductBackend(AmqpBackend):
         history: History | None = None,
         *,
         leave: Callable[[], None] | None = None,
-        silence: Callable[[], Silence | None] | None = None,
+        check: Callable[[], Silence | None] | None = None,
     ) -> ProductInstance:
         return ProductInstance(
             self._product,
@@ -351,7 +359,7 @@ class ProductBackend(AmqpBackend):
             faults=faults,
             history=history,
             leave=leave,
-            silence=silence,
+            check=check,
         )
 
     def _container(self) -> Container:

@@ -33,8 +33,8 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: The faults that the scenario can cause; None if it can cause none.
         history: The kit's actions on the broker, such as kills; None for a scenario without faults.
         leave: Called by `close` to leave the meeting of the scenarios that share a fault; None without a meeting.
-        silence: Checks the broker, and returns a `Silence` if the broker has stopped answering. Without this function,
-            `revive` checks nothing.
+        check: Checks the broker, and returns a `Silence` if the broker has stopped answering. Without this function,
+            `silence` checks nothing.
     """
 
     def __init__(
@@ -49,19 +49,19 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: ProxiedFaults | None = None,
         history: History | None = None,
         leave: Callable[[], None] | None = None,
-        silence: Callable[[], Silence | None] | None = None,
+        check: Callable[[], Silence | None] | None = None,
     ) -> None:
         self.admin = product.admin_of(endpoint.admin)
         if product.defines_queues and self.admin is not None:
             driver = CreatingDriver(driver, QueuesOnUse(self.admin))
         super().__init__(product.faces, runner, driver, environment, faults)
         self.members = (product.name,)
-        self.protocol: WireProtocol = product.protocol
+        self.protocol = product.protocol
         self._product = product
         self._endpoint = endpoint
         self._port = port
         self._leave = leave
-        self._silence = silence
+        self._check = check
         self.trace = None if port is None else ContainerTrace(at_port(port), history)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
@@ -85,13 +85,13 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
             return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
         return folder_holds(self._port, self._product.data_folders, octets)
 
-    def revive(self) -> Silence | None:
+    def silence(self) -> Silence | None:
         """Check whether the broker answers, and start a shared broker again if it does not (`revival`).
 
         Raises:
             BackendError: The broker cannot be started again.
         """
-        return None if self._silence is None else self._silence()
+        return None if self._check is None else self._check()
 
     def close(self) -> None:
         """Release the broker, which keeps running for other scenarios."""

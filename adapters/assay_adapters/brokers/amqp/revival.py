@@ -31,7 +31,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay_adapters.containers.container import Container
-from assay_adapters.ports.backend import Silence, Whose
+from assay_adapters.ports.backend import BrokerOwner, Silence
 from assay_sdk.time import Runner
 
 ANSWER_LIMIT_NS = 30 * 10**9
@@ -103,10 +103,10 @@ class SharedBroker:
                     return Silence(
                         f"{self._title} did not answer within {ANSWER_LIMIT_NS // 10**9} s, although no scenario had"
                         " caused a fault on it, so the kit has killed it and started it again",
-                        Whose.SHARED,
+                        BrokerOwner.SHARED,
                     )
         text = f"{self._title} stopped answering during the scenario, and the kit has started it again"
-        return Silence(text, Whose.SHARED)
+        return Silence(text, BrokerOwner.SHARED)
 
     def _start_again(self) -> None:
         container = self._container()

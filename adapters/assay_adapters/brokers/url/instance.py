@@ -10,7 +10,7 @@ from assay_adapters.brokers.url.creating import Destinations
 from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
-from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
+from assay_adapters.ports.backend import BackendError, BrokerOwner, Environment, Silence, WireProtocol
 from assay_adapters.ports.client import Client, Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
@@ -87,8 +87,8 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
         """Do nothing: the kit cannot observe the broker's disk."""
 
-    def absence(self) -> str:
-        """Return the reason why the broker does not answer; an empty text if it answers.
+    def silence(self) -> Silence | None:
+        """Return the reason why the broker does not answer; None if it answers.
 
         In a scenario with faults, wait up to `_RETURN_NS` for an answer, because the last fault may not be over.
         """
@@ -97,7 +97,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         while isinstance(found, Refused) and (now_ns := clock.monotonic_ns()) < deadline_ns:
             self.runner.run_until(lambda: False, now_ns + _POLL_NS)
             found = self._look()
-        return found.text if isinstance(found, Refused) else ""
+        return Silence(found.text, BrokerOwner.USER) if isinstance(found, Refused) else None
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
         """Return whether a file in the broker's data folders contains these octets (PD-31)."""

@@ -14,7 +14,7 @@ answers, but a slow pair delays all of them.
 
 from __future__ import annotations
 
-from assay_adapters.ports.backend import Instance, client_protocol
+from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import AckMode, Client, ClientConnection, Draft, Origin
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.message import Address, AddressKind
@@ -40,7 +40,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
         The pace, from 1 to `LARGEST`. If the pair refuses the connection, the set-up or the first send, or leaves a
         call without an answer, its speed is unknown and the pace is 1.
     """
-    connection = client.connect(instance.endpoint(client_protocol(instance)))
+    connection = client.connect(instance.endpoint(instance.protocol))
     if isinstance(connection, Refused):
         return 1
     try:

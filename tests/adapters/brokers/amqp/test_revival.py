@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from assay_adapters.brokers.amqp.revival import SharedBroker
-from assay_adapters.ports.backend import Silence, Whose
+from assay_adapters.ports.backend import BrokerOwner, Silence
 from assay_sdk.runners.virtual import VirtualRunner
 
 
@@ -61,7 +61,7 @@ def test_a_silent_broker_is_started_again_once_for_all_processes(box: Box, proce
     assert found is not None
     assert "Acme MQ did not answer within 30 s" in found.text
     assert second.check(begun[1]) == Silence(
-        "Acme MQ stopped answering during the scenario, and the kit has started it again", Whose.SHARED
+        "Acme MQ stopped answering during the scenario, and the kit has started it again", BrokerOwner.SHARED
     )
     assert box.done == ["kill", "resume"]
     assert first.check(first.starts()) is None

@@ -16,7 +16,7 @@ from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.brokers.rabbitmq.stomp import RABBITMQ_STOMP
 from assay_adapters.faults.injections import HalvesInjection
-from assay_adapters.ports.backend import Unavailable, client_protocol
+from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Setting
 from assay_adapters.ports.faults import At, Kill
@@ -68,7 +68,7 @@ def test_the_report_names_the_product_and_the_version_that_the_broker_names(
 
 
 def session(instance: ProductInstance, client_id: str | None = None) -> ClientSession:
-    endpoint = instance.endpoint(client_protocol(instance))
+    endpoint = instance.endpoint(instance.protocol)
     connected = instance.clients()["simplified"].connect(endpoint, client_id=client_id)
     assert isinstance(connected, Ok), connected
     opened = connected.value.session(AckMode.AUTO)
@@ -133,5 +133,5 @@ def test_a_durable_subscription_collects_while_its_consumer_is_closed(
 
 def test_a_wrong_password_is_refused(product: Product, instance: ProductInstance) -> None:
     client = instance.clients()["simplified"]
-    answer = client.connect(instance.endpoint(client_protocol(instance)), login=Login(product.login.user, "wrong"))
+    answer = client.connect(instance.endpoint(instance.protocol), login=Login(product.login.user, "wrong"))
     assert not isinstance(answer, Ok)

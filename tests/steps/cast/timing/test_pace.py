@@ -83,6 +83,8 @@ class Answering:
 class Anywhere:
     """An instance with an endpoint."""
 
+    protocol = "amqp"
+
     def endpoint(self, _protocol: str) -> Endpoint:
         return Endpoint(url="memory:")
 

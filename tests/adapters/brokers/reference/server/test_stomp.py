@@ -8,7 +8,7 @@ import pytest
 
 from assay_adapters.brokers.reference.server.instance import ServerInstance
 from assay_adapters.brokers.reference.server.stomp import CAPABILITIES, LACKS, StompServerBackend
-from assay_adapters.ports.backend import Available, client_protocol
+from assay_adapters.ports.backend import Available
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft
 from assay_adapters.ports.faults import Kill
@@ -48,7 +48,7 @@ def test_it_is_installed_and_its_clients_use_stomp(backend: StompServerBackend) 
     assert open_backend("reference-server+stomp").name == "reference-server+stomp"
     assert isinstance(backend.probe(), Available)
     instance = given(backend, Needs())
-    assert client_protocol(instance) == "stomp"
+    assert instance.protocol == "stomp"
     assert instance.endpoint("stomp").url.startswith("stomp://")
     assert tuple(instance.clients()) == ("simplified", "classic")
     with pytest.raises(LookupError):
