@@ -26,10 +26,11 @@ from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.cast.background import Background, Periods
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faults import LostBrokerError
+from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
-from assay_steps.plugin.cases import CASE, template_of
+from assay_steps.plugin.cases import CASE, Case, template_of
 from assay_steps.plugin.collection import Collection, Process
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.markers import marker_lines
@@ -47,7 +48,7 @@ from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.spans import set_pace
 
-UNJUDGED = "assay_unjudged"
+NAME_WITHOUT_VERDICT = "assay_name_without_verdict"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
 EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
 """The verdicts after which the journal also gets the frames, the broker's log and past, and inspections."""
@@ -133,18 +134,33 @@ class AssayPlugin:
         case = item.stash.get(CASE, None)
         if case is None:
             return
-        attempt = item.stash.get(ATTEMPT, 1)
-        if attempt > 1:
+        if item.stash.get(ATTEMPT, 1) > 1:
             case = item.stash[CASE] = case.alone
         self._periods.begin(case.id)
+        provided = self._provide(case)
+        journal = self._begin_journal(item, case, provided)
+        if isinstance(provided, Provided):
+            item.stash[WORLD] = self.run.world(case, provided, journal)
+            item.stash[BACKGROUND] = Background(provided.instance, journal, self._periods)
+            return
+        _write_reason(journal, provided)
+        journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
+        self._conclude(item, self.run.verdict(case, journal), None)
+
+    def _provide(self, case: Case) -> Provided | Unsupported | BackendError:
+        """Return a broker and clients for a scenario, or the reason why the scenario cannot run."""
         try:
-            provisioned: Provided | Unsupported | None = self.run.provisioning.provide(case)
-            absence = None
+            return self.run.provisioning.provide(case)
         except BackendError as problem:
-            provisioned, absence = None, problem
-        clock = provisioned.instance.clock if isinstance(provisioned, Provided) else self.run.clock
+            return problem
+
+    def _begin_journal(
+        self, item: pytest.Item, case: Case, provided: Provided | Unsupported | BackendError
+    ) -> ScenarioJournal:
+        """Begin the scenario's journal with its first event, and store the journal and the current step in the item."""
+        attempt, template = item.stash.get(ATTEMPT, 1), template_of(item)
+        clock = provided.instance.clock if isinstance(provided, Provided) else self.run.clock
         journal = item.stash[JOURNAL] = self.run.journal(case, clock, attempt)
-        template = template_of(item)
         if template is not None:
             item.stash[CURRENT_STEP] = CurrentStep(case.feature, template, journal)
         journal.write(
@@ -154,37 +170,13 @@ class AssayPlugin:
             strength=case.strength,
             role=case.role,
             foreign=case.foreign,
-            client=provisioned.faces.title if isinstance(provisioned, Provided) else "",
+            client=provided.faces.title if isinstance(provided, Provided) else "",
             probe=case.probe or "",
             line=template.line_number if template else 0,
             attempt=attempt,
             repeats=case.id if attempt > 1 else "",
         )
-        if provisioned is None:
-            journal.write(
-                events.Step,
-                keyword="*",
-                text="a broker for the scenario",
-                outcome="broken",
-                detail=str(absence),
-                shared_fault=isinstance(absence, SharedFaultError),
-            )
-            journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
-            self._conclude(item, self.run.verdict(case, journal), None)
-            return
-        if isinstance(provisioned, Unsupported):
-            journal.write(
-                events.Unsupported,
-                capability=provisioned.capability,
-                reason=provisioned.source.text,
-                source=provisioned.source.reference,
-                apart=provisioned.capability in SITUATIONAL,
-            )
-            journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
-            self._conclude(item, self.run.verdict(case, journal), None)
-            return
-        item.stash[WORLD] = self.run.world(case, provisioned, journal)
-        item.stash[BACKGROUND] = Background(provisioned.instance, journal, self._periods)
+        return journal
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -244,12 +236,12 @@ class AssayPlugin:
         report = yield
         setattr(report, TOLD, probed(item))
         judged = CASE in item.stash and report.when != "teardown"
-        setattr(report, UNJUDGED, "" if judged else _named(item))
+        setattr(report, NAME_WITHOUT_VERDICT, "" if judged else _named(item))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Store the name of a failed test without a verdict."""
-        name = getattr(report, UNJUDGED, "")
+        name = getattr(report, NAME_WITHOUT_VERDICT, "")
         if report.failed and name:
             self.run.unjudged.add(name)
 
@@ -322,6 +314,27 @@ class AssayPlugin:
         """Provide the object that records the scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
+
+
+def _write_reason(journal: ScenarioJournal, reason: Unsupported | BackendError) -> None:
+    """Write the reason why a scenario cannot run."""
+    if isinstance(reason, Unsupported):
+        journal.write(
+            events.Unsupported,
+            capability=reason.capability,
+            reason=reason.source.text,
+            source=reason.source.reference,
+            apart=reason.capability in SITUATIONAL,
+        )
+    else:
+        journal.write(
+            events.Step,
+            keyword="*",
+            text="a broker for the scenario",
+            outcome="broken",
+            detail=str(reason),
+            shared_fault=isinstance(reason, SharedFaultError),
+        )
 
 
 def _silence(instance: Instance) -> Silence | None:
