@@ -21,7 +21,7 @@ US: Final = 1e6
 NS_PER_US: Final = 1e3
 CENTILES: Final = 100
 STUCK_S: Final = 20.0
-_LOOK_S: Final = 0.02
+_POLL_S: Final = 0.02
 
 
 class Better(Enum):
@@ -217,7 +217,7 @@ def finish(producer: Client, consumer: Client, counters: Counters, *, settled: b
             last, limit = received, time.monotonic() + STUCK_S
         if time.monotonic() > limit:
             raise WireError(f"{expected - received} of {expected} messages never came")
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     counters[Slot.STOP] = 2
     consumer.result(60)
     if counters[Slot.RECEIVED] != expected or counters[Slot.RECEIVED_SUM] != counters[Slot.SENT_SUM]:
@@ -345,7 +345,7 @@ def _until_stuck(producer: Client) -> float:
         producer.check()
         if producer.counters[Slot.CONFIRMED] != last:
             last, moved = producer.counters[Slot.CONFIRMED], time.monotonic()
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
     return moved - start
 
 

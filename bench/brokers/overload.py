@@ -20,7 +20,7 @@ MEMORY: Final = 64 * MIB
 
 TAKEN_A_SECOND: Final = 2_500
 TIMES: Final = 4
-_LOOK_S: Final = 0.25
+_POLL_S: Final = 0.25
 
 
 class Overload(Struct, frozen=True):
@@ -65,7 +65,7 @@ class Overload(Struct, frozen=True):
             start = time.monotonic()
             with client(round_trips, probe) as one:
                 while time.monotonic() - start < settings.overload:
-                    time.sleep(_LOOK_S)
+                    time.sleep(_POLL_S)
                     consumer.check()
                     producer.check()
                     peak = max(peak, memory(running.pids()))

@@ -34,7 +34,7 @@ HELD_S = 5.0
 """The duration of a stop in seconds."""
 LONGEST_S = 300.0
 """The longest time for the scenarios of a case, in seconds; then the harness must end within the same time."""
-LOOK_S = 0.01
+POLL_S = 0.01
 
 
 class Case(Struct, frozen=True):
@@ -155,7 +155,7 @@ class HeldUp:
         tried: set[str] = set()
         give_up = time.monotonic() + LONGEST_S
         while process.poll() is None and time.monotonic() < give_up:
-            time.sleep(LOOK_S)  # the harness is another process, so only its journal shows which scenario runs
+            time.sleep(POLL_S)  # the harness is another process, so only its journal shows which scenario runs
             running = _running(journal) - tried
             for name in running:
                 tried.add(name)

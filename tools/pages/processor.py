@@ -25,7 +25,7 @@ The inputs are:
 
 The actions are:
 
-- *look*: the processor opens the staging queue, and releases the messages whose delay is over
+- *open*: the processor opens the staging queue, and releases the messages whose delay is over
 - *rest*: due messages stay on the staging queue
 - *restart later*: the processor restarts by itself after a time (`Settings.retry_ms`)
 - *stay*: nothing changes

@@ -49,7 +49,7 @@ _POLL_NS = 200_000_000
 
 With 20 ms, the waiting processes took a sixth of the processor time of a run on Artemis.
 """
-_LOOK_NS = 2 * 10**9
+_DEAD_CHECK_NS = 2 * 10**9
 """The shortest time in nanoseconds between two checks for dead members; a check reads a file for each member."""
 _NOTICE_NS = 250_000_000
 """The time from the members' agreement to the agreed moment, in nanoseconds: enough for all to read the file."""
@@ -126,7 +126,7 @@ class Meeting:
         self._file = file
         self._runner = runner
         self._me = os.getpid()
-        self._looked_ns = 0
+        self._checked_ns = 0
 
     def enter(
         self, start: Callable[[], MeetingContainer], remove: Callable[[MeetingContainer], None]
@@ -277,16 +277,16 @@ class Meeting:
     def _changed(self) -> Generator[_State]:
         """Lock the file, and give the state to a ``with`` block.
 
-        At most once in `_LOOK_NS`, this first removes members that have died. At the block's end, it writes the state
-        to the file if the state has changed.
+        At most once in `_DEAD_CHECK_NS`, this first removes members that have died. At the block's end, it writes the
+        state to the file if the state has changed.
         """
         with self._file.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             state = _read(file)
             before = msgspec.json.encode(state)
             now_ns = time.monotonic_ns()
-            if now_ns - self._looked_ns >= _LOOK_NS:
-                self._looked_ns = now_ns
+            if now_ns - self._checked_ns >= _DEAD_CHECK_NS:
+                self._checked_ns = now_ns
                 _drop_dead(state)
             try:
                 yield state

@@ -342,7 +342,7 @@ class Proxy:
         """
         try:
             for frame in splitter.feed(octets):
-                passings = line.conversation.look(direction, frame)
+                passings = line.conversation.read(direction, frame)
                 if await self._holds(passings):
                     line.cut()
                     return True

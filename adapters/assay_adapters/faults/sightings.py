@@ -107,7 +107,7 @@ class Conversation:
     def __init__(self) -> None:
         self._sessions: dict[Direction, dict[int, _Session]] = {direction: {} for direction in Direction}
 
-    def look(self, direction: Direction, frame: bytes) -> tuple[Passing, ...]:
+    def read(self, direction: Direction, frame: bytes) -> tuple[Passing, ...]:
         """Return the kit's messages that a frame carries or settles; none for a protocol header.
 
         Args:

@@ -319,7 +319,7 @@ def _store_failed(state: State, turn: Turn, command: commands.StoreFailed) -> No
     for batch in (command.batch, *command.older):
         batch_failed(state, turn, batch, command.why)
     turn.all_undone()
-    if turn.looks:
+    if turn.checks_staging_queue:
         check_staging_queue(state, turn)
 
 

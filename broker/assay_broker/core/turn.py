@@ -77,7 +77,7 @@ class Turn:
         self.now_ms = now_ms
         self.number = number
         self.batch = Batch([], [], [])
-        self.looks = False
+        self.checks_staging_queue = False
         """Whether the core must check the condition of the staging queue after all refused batches are undone."""
         self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending

@@ -230,7 +230,7 @@ def _keeps_delayed() -> Seams:
 def _heeds_no_gets(tables: Tables) -> Tables:
     cells = {
         (_S.WATCHING, _I.UNAVAILABLE): (_S.WATCHING, _A.STAY),
-        (_S.DOWN, _I.UNAVAILABLE): (_S.WATCHING, _A.LOOK),
+        (_S.DOWN, _I.UNAVAILABLE): (_S.WATCHING, _A.OPEN),
     }
     return with_cells(tables, "distributed", cells)
 

@@ -73,7 +73,7 @@ class Answers:
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
         self._open[command.token] = _Owed(type(command), due_ns)
         if self._timer is None:
-            self._timer = self._runner.call_at(due_ns, self._look)
+            self._timer = self._runner.call_at(due_ns, self._time_out)
 
     def at_limit(self, token: int, give_up: GiveUp) -> None:
         """Set the function that ends the request of a command when the command times out."""
@@ -122,13 +122,13 @@ class Answers:
         for token in tuple(self._open):
             self.fail(token, why)
 
-    def _look(self) -> None:
+    def _time_out(self) -> None:
         """Answer `Failed` for the commands that have timed out, and schedule the next check."""
         self._timer = None
         now_ns = self._runner.clock.monotonic_ns()
         for token, owed in tuple(self._open.items()):
             if owed.due_ns > now_ns:
-                self._timer = self._runner.call_at(owed.due_ns, self._look)
+                self._timer = self._runner.call_at(owed.due_ns, self._time_out)
                 break
             because = owed.give_up() if owed.give_up is not None else UNKNOWN
             text = f"the broker did not answer ({owed.words}) within {self._limit_ms} ms: {because}"

@@ -326,7 +326,7 @@ class RealRunner:
     def _report(self, error: BaseException) -> None:
         if self._on_error is not None:
             self._on_error(error)
-            self._look()  # a thread's condition may depend on what `on_error` has done
+            self._check_waiters()  # a thread's condition may depend on what `on_error` has done
             return
         with self._lock:
             waiters = tuple(self._waiters)
@@ -373,7 +373,7 @@ class RealRunner:
             try:
                 job()
             finally:
-                self._look()
+                self._check_waiters()
         return True
 
     def _poll(self, done: Callable[[], bool], deadline_ns: int | None) -> None:
@@ -398,7 +398,7 @@ class RealRunner:
             try:
                 key.data(mask)
             finally:
-                self._look()
+                self._check_waiters()
             if done():
                 return  # the next poll reports a socket that is still ready
         if self._catching_up:
@@ -413,10 +413,10 @@ class RealRunner:
                 else:
                     self._catching_up.append((wanted, polled))
 
-    def _look(self) -> None:
+    def _check_waiters(self) -> None:
         """Evaluate the conditions of all waiting threads."""
         if self._waiters:
             with self._lock:
                 waiters = tuple(self._waiters)
             for waiter in waiters:
-                waiter.look()
+                waiter.check()

@@ -50,7 +50,7 @@ class Waiter:
         self.error: BaseException | None = None
         self.woken = Wake()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Evaluate the condition, and wake the thread if it is true; called on the loop's thread."""
         try:
             if self.done():

@@ -77,122 +77,122 @@ def disposition(
 def talk() -> Conversation:
     """Return a conversation with a session on the client's channel 3 and the broker's channel 8."""
     conversation = Conversation()
-    assert conversation.look(TO_BROKER, PROTOCOL_HEADER) == ()
-    assert conversation.look(TO_BROKER, begin(3)) == ()
-    assert conversation.look(TO_CLIENT, begin(8, remote=3)) == ()
+    assert conversation.read(TO_BROKER, PROTOCOL_HEADER) == ()
+    assert conversation.read(TO_BROKER, begin(3)) == ()
+    assert conversation.read(TO_CLIENT, begin(8, remote=3)) == ()
     return conversation
 
 
 def test_a_send_and_its_answer_are_seen_across_the_channels_of_both_ends(talk: Conversation) -> None:
-    assert talk.look(TO_BROKER, transfer(message("k1"), channel=3, delivery=7)) == (Passing(What.SENT, "k1"),)
-    assert talk.look(TO_CLIENT, disposition(7, channel=8)) == (Passing(What.ANSWERED, "k1"),)
-    assert talk.look(TO_CLIENT, disposition(7, channel=8)) == ()
+    assert talk.read(TO_BROKER, transfer(message("k1"), channel=3, delivery=7)) == (Passing(What.SENT, "k1"),)
+    assert talk.read(TO_CLIENT, disposition(7, channel=8)) == (Passing(What.ANSWERED, "k1"),)
+    assert talk.read(TO_CLIENT, disposition(7, channel=8)) == ()
 
 
 def test_a_delivery_and_its_settlement_are_seen(talk: Conversation) -> None:
-    assert talk.look(TO_CLIENT, transfer(message("k1"), channel=8, delivery=7)) == (Passing(What.DELIVERED, "k1"),)
-    assert talk.look(TO_BROKER, disposition(7, channel=3)) == (Passing(What.SETTLED, "k1"),)
+    assert talk.read(TO_CLIENT, transfer(message("k1"), channel=8, delivery=7)) == (Passing(What.DELIVERED, "k1"),)
+    assert talk.read(TO_BROKER, disposition(7, channel=3)) == (Passing(What.SETTLED, "k1"),)
 
 
 def test_the_two_directions_count_their_deliveries_apart(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("sent"), channel=3, delivery=0))
-    talk.look(TO_CLIENT, transfer(message("given"), channel=8, delivery=0))
-    assert talk.look(TO_BROKER, disposition(0, channel=3)) == (Passing(What.SETTLED, "given"),)
-    assert talk.look(TO_CLIENT, disposition(0, channel=8)) == (Passing(What.ANSWERED, "sent"),)
+    talk.read(TO_BROKER, transfer(message("sent"), channel=3, delivery=0))
+    talk.read(TO_CLIENT, transfer(message("given"), channel=8, delivery=0))
+    assert talk.read(TO_BROKER, disposition(0, channel=3)) == (Passing(What.SETTLED, "given"),)
+    assert talk.read(TO_CLIENT, disposition(0, channel=8)) == (Passing(What.ANSWERED, "sent"),)
 
 
 def test_sessions_count_their_deliveries_apart(talk: Conversation) -> None:
-    talk.look(TO_BROKER, begin(4))
-    talk.look(TO_CLIENT, begin(1, remote=4))
-    talk.look(TO_BROKER, transfer(message("k3"), channel=3))
-    talk.look(TO_BROKER, transfer(message("k4"), channel=4))
-    assert talk.look(TO_CLIENT, disposition(0, channel=1)) == (Passing(What.ANSWERED, "k4"),)
+    talk.read(TO_BROKER, begin(4))
+    talk.read(TO_CLIENT, begin(1, remote=4))
+    talk.read(TO_BROKER, transfer(message("k3"), channel=3))
+    talk.read(TO_BROKER, transfer(message("k4"), channel=4))
+    assert talk.read(TO_CLIENT, disposition(0, channel=1)) == (Passing(What.ANSWERED, "k4"),)
 
 
 def test_a_channel_that_is_used_again_is_another_session(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("old"), channel=3))
-    talk.look(TO_BROKER, begin(3))
-    talk.look(TO_CLIENT, begin(8, remote=3))
-    assert talk.look(TO_CLIENT, disposition(0, channel=8)) == ()
+    talk.read(TO_BROKER, transfer(message("old"), channel=3))
+    talk.read(TO_BROKER, begin(3))
+    talk.read(TO_CLIENT, begin(8, remote=3))
+    assert talk.read(TO_CLIENT, disposition(0, channel=8)) == ()
 
 
 def test_a_disposition_ends_every_delivery_of_its_span_even_where_ids_begin_again_at_zero(talk: Conversation) -> None:
     last = (1 << 32) - 1
     for number in (last, 0, 1, 5):
-        talk.look(TO_BROKER, transfer(message(f"k{number}"), channel=3, delivery=number))
-    answered = talk.look(TO_CLIENT, disposition(last, 1, channel=8))
+        talk.read(TO_BROKER, transfer(message(f"k{number}"), channel=3, delivery=number))
+    answered = talk.read(TO_CLIENT, disposition(last, 1, channel=8))
     assert [passing.key for passing in answered] == [f"k{last}", "k0", "k1"]
 
 
 def test_a_span_of_all_delivery_ids_costs_no_more_than_what_is_known(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k"), channel=3, delivery=9))
-    assert talk.look(TO_CLIENT, disposition(0, (1 << 32) - 1, channel=8)) == (Passing(What.ANSWERED, "k"),)
+    talk.read(TO_BROKER, transfer(message("k"), channel=3, delivery=9))
+    assert talk.read(TO_CLIENT, disposition(0, (1 << 32) - 1, channel=8)) == (Passing(What.ANSWERED, "k"),)
 
 
 def test_received_is_no_answer_yet(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k"), channel=3))
-    assert talk.look(TO_CLIENT, disposition(0, channel=8, settled=False, state=RECEIVED)) == ()
-    assert talk.look(TO_CLIENT, disposition(0, channel=8, settled=False)) == (Passing(What.ANSWERED, "k"),)
+    talk.read(TO_BROKER, transfer(message("k"), channel=3))
+    assert talk.read(TO_CLIENT, disposition(0, channel=8, settled=False, state=RECEIVED)) == ()
+    assert talk.read(TO_CLIENT, disposition(0, channel=8, settled=False)) == (Passing(What.ANSWERED, "k"),)
 
 
 def test_a_settlement_without_an_outcome_is_an_answer_too(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k"), channel=3))
-    assert talk.look(TO_CLIENT, disposition(0, channel=8, state=types.null())) == (Passing(What.ANSWERED, "k"),)
+    talk.read(TO_BROKER, transfer(message("k"), channel=3))
+    assert talk.read(TO_CLIENT, disposition(0, channel=8, state=types.null())) == (Passing(What.ANSWERED, "k"),)
 
 
 def test_the_senders_own_settlement_is_nobodys_answer(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k"), channel=3))
-    assert talk.look(TO_BROKER, disposition(0, channel=3, receiver=False)) == ()
-    assert talk.look(TO_CLIENT, disposition(0, channel=8)) == ()
+    talk.read(TO_BROKER, transfer(message("k"), channel=3))
+    assert talk.read(TO_BROKER, disposition(0, channel=3, receiver=False)) == ()
+    assert talk.read(TO_CLIENT, disposition(0, channel=8)) == ()
 
 
 def test_a_settled_transfer_has_no_answer(talk: Conversation) -> None:
-    assert talk.look(TO_BROKER, transfer(message("k"), channel=3, settled=True)) == (Passing(What.SENT, "k"),)
-    assert talk.look(TO_CLIENT, disposition(0, channel=8)) == ()
+    assert talk.read(TO_BROKER, transfer(message("k"), channel=3, settled=True)) == (Passing(What.SENT, "k"),)
+    assert talk.read(TO_CLIENT, disposition(0, channel=8)) == ()
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40])
 def test_a_message_in_several_frames_has_passed_with_the_last_of_them(talk: Conversation, cut: int) -> None:
     octets = message("k", "b" * 100)
-    assert talk.look(TO_BROKER, transfer(octets[:cut], channel=3, delivery=2, more=True)) == ()
-    assert talk.look(TO_BROKER, transfer(octets[cut:50], channel=3, delivery=None, more=True)) == ()
+    assert talk.read(TO_BROKER, transfer(octets[:cut], channel=3, delivery=2, more=True)) == ()
+    assert talk.read(TO_BROKER, transfer(octets[cut:50], channel=3, delivery=None, more=True)) == ()
     other = transfer(message("other"), channel=3, handle=1, delivery=3)
-    assert talk.look(TO_BROKER, other) == (Passing(What.SENT, "other"),)
-    assert talk.look(TO_BROKER, transfer(octets[50:], channel=3, delivery=None)) == (Passing(What.SENT, "k"),)
-    assert talk.look(TO_CLIENT, disposition(2, channel=8)) == (Passing(What.ANSWERED, "k"),)
+    assert talk.read(TO_BROKER, other) == (Passing(What.SENT, "other"),)
+    assert talk.read(TO_BROKER, transfer(octets[50:], channel=3, delivery=None)) == (Passing(What.SENT, "k"),)
+    assert talk.read(TO_CLIENT, disposition(2, channel=8)) == (Passing(What.ANSWERED, "k"),)
 
 
 def test_an_aborted_message_has_not_passed(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k")[:9], channel=3, more=True))
-    assert talk.look(TO_BROKER, transfer(b"", channel=3, delivery=None, aborted=True)) == ()
-    assert talk.look(TO_BROKER, transfer(message("k2"), channel=3, delivery=1)) == (Passing(What.SENT, "k2"),)
+    talk.read(TO_BROKER, transfer(message("k")[:9], channel=3, more=True))
+    assert talk.read(TO_BROKER, transfer(b"", channel=3, delivery=None, aborted=True)) == ()
+    assert talk.read(TO_BROKER, transfer(message("k2"), channel=3, delivery=1)) == (Passing(What.SENT, "k2"),)
 
 
 def test_an_outcome_within_a_unit_of_work_is_an_answer(talk: Conversation) -> None:
-    talk.look(TO_BROKER, transfer(message("k"), channel=3))
+    talk.read(TO_BROKER, transfer(message("k"), channel=3))
     state = types.described(0x34, types.fields((types.binary(b"unit"), ACCEPTED)))
-    assert talk.look(TO_CLIENT, disposition(0, channel=8, state=state)) == (Passing(What.ANSWERED, "k"),)
+    assert talk.read(TO_CLIENT, disposition(0, channel=8, state=state)) == (Passing(What.ANSWERED, "k"),)
 
 
 def test_messages_of_others_are_not_followed(talk: Conversation) -> None:
     octets = codec.encode(Message(body="not the kit's"), Prefixes())
-    assert talk.look(TO_BROKER, transfer(octets, channel=3)) == ()
-    assert talk.look(TO_CLIENT, disposition(0, channel=8)) == ()
+    assert talk.read(TO_BROKER, transfer(octets, channel=3)) == ()
+    assert talk.read(TO_CLIENT, disposition(0, channel=8)) == ()
 
 
 def test_what_no_session_has_is_left_alone() -> None:
     talk = Conversation()
-    assert talk.look(TO_BROKER, transfer(message("k"), channel=1)) == ()
-    assert talk.look(TO_CLIENT, disposition(0, channel=1)) == ()
+    assert talk.read(TO_BROKER, transfer(message("k"), channel=1)) == ()
+    assert talk.read(TO_CLIENT, disposition(0, channel=1)) == ()
 
 
 @given(st.binary(max_size=60), st.sampled_from(Direction))
 def test_no_frame_can_make_it_fail(body: bytes, direction: Direction) -> None:
     talk = Conversation()
-    talk.look(TO_BROKER, begin(0))
-    talk.look(TO_CLIENT, begin(0, remote=0))
-    talk.look(direction, frame(body))
-    talk.look(direction, frame(types.described(0x14, types.fields((types.uint(0), types.uint(0)))) + body))
+    talk.read(TO_BROKER, begin(0))
+    talk.read(TO_CLIENT, begin(0, remote=0))
+    talk.read(direction, frame(body))
+    talk.read(direction, frame(types.described(0x14, types.fields((types.uint(0), types.uint(0)))) + body))
 
 
 @pytest.mark.parametrize(

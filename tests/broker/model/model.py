@@ -76,11 +76,13 @@ class Model(Clients):
                     self._expel(link)
             for sub, link, left in resumed:
                 self._not_resumed(sub, link, left)
-        looks = any(queue == STAGING and at in batches for (queue, _), values in self.shut.items() for _, at in values)
+        changed = any(
+            queue == STAGING and at in batches for (queue, _), values in self.shut.items() for _, at in values
+        )
         for values in self.shut.values():
             values[:] = [(value, at) for value, at in values if at not in batches]
-        if looks:
-            self._look(ran=ran)
+        if changed:
+            self._adapt(ran=ran)
 
     def _refused(self, batch: int) -> tuple[list[Link], list[tuple[Sub, Link, int | None]]]:
         """Undo the additions and removals of a batch.

@@ -89,9 +89,9 @@ class Processor(Standing):
         ran = self.runs()
         self.shut.setdefault((queue, what), []).append((shut, self._write()))
         if queue == STAGING:
-            self._look(ran=ran)
+            self._adapt(ran=ran)
 
-    def _look(self, *, ran: bool) -> None:
+    def _adapt(self, *, ran: bool) -> None:
         """Adapt the processor's state to the staging queue's state (DD-61 to DD-64)."""
         if self.is_shut(STAGING, "GET") or (self.zos and self.is_shut(STAGING, "PUT")):
             self.failed, self.restart_ms = False, None

@@ -282,7 +282,7 @@ class UrlBackend(AmqpBackend):
         """Return an instance of the shared broker at a port; another process may have started the broker."""
         endpoint = structs.replace(self._local(port), log=log)
         trace = self._trace(log, None, port)
-        return self._instance(endpoint, lambda: self._look(port), port=port, log=log, trace=trace)
+        return self._instance(endpoint, lambda: self._connect_to(port), port=port, log=log, trace=trace)
 
     def _own_instance(self) -> UrlInstance:
         if self._own is None or not self._own.runs():
@@ -292,7 +292,9 @@ class UrlBackend(AmqpBackend):
         port = own.broker.client_port
         trace = self._trace(own.log, own.history, port)
         endpoint = self._local(own.proxy.port)
-        return self._instance(endpoint, lambda: self._look(port), port=port, log=own.log, faults=faults, trace=trace)
+        return self._instance(
+            endpoint, lambda: self._connect_to(port), port=port, log=own.log, faults=faults, trace=trace
+        )
 
     def _started(self, before: _Own | None) -> _Own:
         """Start a broker, after removing the broker that it replaces (`before`)."""
@@ -301,7 +303,7 @@ class UrlBackend(AmqpBackend):
             before.remove()
         of = self.description
         if of.process is not None:
-            process = OwnProcess(of.process, self._folder, of.title, self._runner, self._look)
+            process = OwnProcess(of.process, self._folder, of.title, self._runner, self._connect_to)
             return _ready(process, process.start, process.runs, process.remove)
         if of.container is None or self._image is None:
             raise BackendError(f"{of.title} cannot be started: Docker has no image of it.")
@@ -313,10 +315,10 @@ class UrlBackend(AmqpBackend):
             title=of.title,
             start_limit_s=of.container.ready_s,
         )
-        box = Container(spec, self._runner, lambda port: isinstance(self._look(port), Opened))
+        box = Container(spec, self._runner, lambda port: isinstance(self._connect_to(port), Opened))
         return _ready(StoppableContainer(box), box.start, lambda: box.exit_code() is None, box.remove)
 
-    def _look(self, port: int) -> Opened | Refused:
+    def _connect_to(self, port: int) -> Opened | Refused:
         """Connect to a broker that the kit has started, to see whether it answers."""
         return self._noted(reach(self._plain_driver(), self._runner, self._local(port)))
 
@@ -331,7 +333,7 @@ class UrlBackend(AmqpBackend):
     def _instance(
         self,
         endpoint: Endpoint,
-        look: Callable[[], Opened | Refused],
+        connect: Callable[[], Opened | Refused],
         *,
         port: int | None = None,
         log: str | None = None,
@@ -353,7 +355,7 @@ class UrlBackend(AmqpBackend):
             self._runner,
             driver if self._filter is None else self._filter(driver),
             self.environment,
-            look=look,
+            connect=connect,
             faults=faults,
             lock=lock,
             admin=admin,

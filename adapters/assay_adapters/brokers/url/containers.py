@@ -21,16 +21,16 @@ class RunningContainer:
         port: The port for clients, from the file's URL.
         ready_s: The time within which the broker answers after a start, in seconds.
         runner: The runner that waits.
-        look: Connects to the broker, to see whether it answers.
+        connect: Connects to the broker, to see whether it answers.
     """
 
     def __init__(
-        self, name: str, port: int, ready_s: int, runner: Runner, look: Callable[[], Opened | Refused]
+        self, name: str, port: int, ready_s: int, runner: Runner, connect: Callable[[], Opened | Refused]
     ) -> None:
         self._name = name
         self._ready_s = ready_s
         self._runner = runner
-        self._look = look
+        self._connect = connect
         self.client_port = port
         """The port for clients, which a start does not change."""
 
@@ -43,7 +43,7 @@ class RunningContainer:
         if changed:
             raise BackendError(f"a container that exists cannot change its {', '.join(changed)}")
         self._do("started", lambda box: box.start())
-        await_broker(self._runner, self._ready_s, self._look, self._why_ended)
+        await_broker(self._runner, self._ready_s, self._connect, self._why_ended)
 
     def kill(self) -> None:
         """End the container's processes at once.
@@ -80,11 +80,11 @@ class RunningContainer:
     def _why_ended(self) -> str:
         ended: list[str] = []
 
-        def look(box: Any) -> None:
+        def check(box: Any) -> None:
             if not box.attrs["State"]["Running"]:
                 ended.append(f"the container {self._name} ended (exit code {box.attrs['State']['ExitCode']})")
 
-        self._do("inspected", look)
+        self._do("inspected", check)
         return "".join(ended)
 
     def _do(self, what: str, action: Callable[[Any], object]) -> None:

@@ -36,7 +36,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         lock: The scenario's lock on a broker that a fault may end; None if no fault can end the broker.
         admin: The administrator; None if the file names no administration program.
         destinations: The destinations that the kit creates; None if the broker creates them on first use.
-        look: Connects to the broker without the proxy, to see whether it answers.
+        connect: Connects to the broker without the proxy, to see whether it answers.
         data: The port and the data folders of the broker's container; None if the kit cannot read the broker's files.
         trace: The broker's log and past; None if the kit can read neither.
     """
@@ -49,7 +49,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         driver: Driver,
         environment: Environment,
         *,
-        look: Callable[[], Opened | Refused],
+        connect: Callable[[], Opened | Refused],
         faults: ProxiedFaults | None = None,
         lock: BrokerLock | None = None,
         admin: ProgramAdmin | None = None,
@@ -64,7 +64,7 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._lock = lock
         self._destinations = destinations
         self._data = data
-        self._look = look
+        self._connect = connect
         self.trace = trace
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
@@ -92,11 +92,11 @@ class UrlInstance(SdkInstance[Runner, ProxiedFaults | None]):
 
         In a scenario with faults, wait up to `_RETURN_NS` for an answer, because the last fault may not be over.
         """
-        clock, found = self.runner.clock, self._look()
+        clock, found = self.runner.clock, self._connect()
         deadline_ns = clock.monotonic_ns() + (_RETURN_NS if self.faults is not None else 0)
         while isinstance(found, Refused) and (now_ns := clock.monotonic_ns()) < deadline_ns:
             self.runner.run_until(lambda: False, now_ns + _POLL_NS)
-            found = self._look()
+            found = self._connect()
         return Silence(found.text, BrokerOwner.USER) if isinstance(found, Refused) else None
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:

@@ -29,7 +29,7 @@ STOP_LIMIT_S = 30
 _LAST_LINES = 12
 _POLL_NS = 20_000_000
 
-Look = Callable[[int], Opened | Refused]
+ConnectTo = Callable[[int], Opened | Refused]
 """A function that connects to the broker at a port of this machine, to see whether the broker answers."""
 
 
@@ -41,15 +41,15 @@ class OwnProcess:
         folder: The folder in which the commands run.
         title: The broker's name, for messages.
         runner: The runner that waits.
-        look: Connects to the broker, to see whether it answers.
+        connect: Connects to the broker, to see whether it answers.
     """
 
-    def __init__(self, table: ProcessTable, folder: Path, title: str, runner: Runner, look: Look) -> None:
+    def __init__(self, table: ProcessTable, folder: Path, title: str, runner: Runner, connect: ConnectTo) -> None:
         self._table = table
         self._folder = folder
         self._title = title
         self._runner = runner
-        self._look = look
+        self._connect = connect
         self._process: subprocess.Popen[bytes] | None = None
         remove_folders()
         self._home = Path(tempfile.mkdtemp(prefix=folder_prefix("url")))
@@ -82,7 +82,7 @@ class OwnProcess:
                 )
         except OSError as error:
             raise BackendError(f"{self._title} cannot be started: {words[0]}: {error.strerror}") from error
-        await_broker(self._runner, self._table.ready_s, lambda: self._look(self.client_port), self._why_ended)
+        await_broker(self._runner, self._table.ready_s, lambda: self._connect(self.client_port), self._why_ended)
 
     def kill(self) -> None:
         """End the broker's processes at once (SIGKILL, or the command).
@@ -176,16 +176,16 @@ class RunningProcess:
         folder: The folder in which the commands run.
         port: The broker's port.
         runner: The runner that waits.
-        look: Connects to the broker, to see whether it answers.
+        connect: Connects to the broker, to see whether it answers.
     """
 
     def __init__(
-        self, table: ProcessTable, folder: Path, port: int, runner: Runner, look: Callable[[], Opened | Refused]
+        self, table: ProcessTable, folder: Path, port: int, runner: Runner, connect: Callable[[], Opened | Refused]
     ) -> None:
         self._table = table
         self._folder = folder
         self._runner = runner
-        self._look = look
+        self._connect = connect
         self.client_port = port
         """The broker's port, which a start does not change."""
 
@@ -217,7 +217,7 @@ class RunningProcess:
 
         # A command may stay in the foreground; the thread collects it when it ends, so that no zombie is left.
         threading.Thread(target=started.wait, name="assay-start", daemon=True).start()
-        await_broker(self._runner, self._table.ready_s, self._look, ended)
+        await_broker(self._runner, self._table.ready_s, self._connect, ended)
 
     def kill(self) -> None:
         """End the broker at once.
@@ -247,7 +247,7 @@ class RunningProcess:
         if pid is not None:
             self._await(lambda: not _is_there(pid))
         else:
-            self._await(lambda: isinstance(self._look(), Refused))
+            self._await(lambda: isinstance(self._connect(), Refused))
 
     def _pid(self, name: str) -> int:
         path = self._folder / name

@@ -57,20 +57,22 @@ def reach(
     return structs.replace(why, text=named if place in named else f"{place}: {why.text}")
 
 
-def await_broker(runner: Runner, limit_s: int, look: Callable[[], Opened | Refused], ended: Callable[[], str]) -> None:
+def await_broker(
+    runner: Runner, limit_s: int, connect: Callable[[], Opened | Refused], ended: Callable[[], str]
+) -> None:
     """Wait until a broker answers after its start.
 
     Args:
         runner: The runner that waits.
         limit_s: The longest time, in seconds.
-        look: Connects to the broker, to see whether it answers.
+        connect: Connects to the broker, to see whether it answers.
         ended: Returns why the broker has ended; an empty text if it may still answer.
 
     Raises:
         BackendError: The broker does not answer in time, has ended, or refuses the login.
     """
     deadline_ns = runner.clock.monotonic_ns() + limit_s * 10**9
-    while isinstance(found := look(), Refused):
+    while isinstance(found := connect(), Refused):
         if why := ended():
             raise BackendError(why)
         if found.kind is JmsErrorKind.SECURITY:

@@ -46,7 +46,7 @@ def _back_to(state: State, definition: Definition, before: Definition | None, tu
     else:
         state.objects.put(before)
     _take_effect(state, turn, definition.namespace, definition.name)
-    turn.looks |= _is_staging_queue(definition)
+    turn.checks_staging_queue |= _is_staging_queue(definition)
 
 
 def _is_staging_queue(definition: Definition) -> bool:

@@ -215,5 +215,5 @@ def check_staging_queue(state: State, turn: Turn) -> None:
     """
     if not state.settings.delays:
         return
-    if state.processor.step(condition(staging_queue(state))) is ProcessorAction.LOOK:
+    if state.processor.step(condition(staging_queue(state))) is ProcessorAction.OPEN:
         release_due(state, turn)

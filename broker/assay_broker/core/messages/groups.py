@@ -191,16 +191,16 @@ class Groups(Generic[ReceiverT]):
                 members.present = {key for _, _, key in members.heap}
             members.present.add(entry.key)
             heappush(members.heap, (*place_in_group(entry), entry.key))
-        self.look(group)
+        self.offer_next(group)
 
     def leave_out(self, entry: Entry) -> None:
-        """Remove a member from this waiting line; the caller then calls `look` for the member's group."""
+        """Remove a member from this waiting line; the caller then calls `offer_next` for the member's group."""
         members = self._groups.get(str(entry.message.group_id))
         if members is not None and entry.key in members.present:
             members.present.discard(entry.key)
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
-    def look(self, group: str) -> None:
+    def offer_next(self, group: str) -> None:
         """Offer the next member of a changed group to the group's holder, or to all receivers of the line.
 
         All receivers can get the member if the group has no holder, or if the holder's selector does not select it. No
@@ -253,5 +253,5 @@ class Groups(Generic[ReceiverT]):
             elif item[2] in self._waiting:
                 return item
             else:
-                self.look(item[3])  # the queue was cleared
+                self.offer_next(item[3])  # the queue was cleared
         return None

@@ -60,10 +60,10 @@ class Line(Generic[ReceiverT]):
         self._present.add(entry.key)
         heappush(self._heap, (-entry.priority, entry.order, entry.key))
 
-    def look(self, group: str) -> None:
-        """Find the next member of a changed message group, and the receivers to which the line offers the member."""
+    def offer_next(self, group: str) -> None:
+        """Offer the next member of a changed message group to the receivers of the line that can get the member."""
         if self._groups is not None:
-            self._groups.look(group)
+            self._groups.offer_next(group)
 
     def line_up(self, receiver: ReceiverT) -> None:
         """Add a receiver that has received credit; its place is before all receivers with a newer last delivery."""

@@ -236,7 +236,7 @@ class Queue:
         entry.state = _HELD
         self._waiting.pop(entry.key, None)
         if entry.message.group_id:
-            self._look(entry.message.group_id)
+            self._offer_next(entry.message.group_id)
 
     def remove(self, entry: Entry) -> None:
         """Remove a message that was consumed or has expired; the last member of a group ends the group."""
@@ -250,7 +250,7 @@ class Queue:
         self._waiting.pop(entry.key, None)
         self.entries.discard(entry.key)
         if entry.message.group_id:
-            self._look(entry.message.group_id)
+            self._offer_next(entry.message.group_id)
 
     def clear(self) -> None:
         """Remove all messages."""
@@ -302,7 +302,7 @@ class Queue:
             text: The text of the receiver's selector; None without a selector.
         """
         self._step_out(receiver, text)
-        self._look(*self._holders.leave(receiver))
+        self._offer_next(*self._holders.leave(receiver))
 
     def _step_out(self, receiver: Receiver, text: str | None) -> None:
         line = receiver.line
@@ -326,9 +326,9 @@ class Queue:
             self.lines[receiver.key] = receiver.line = line
             line.receivers = 1
             receiver.grant(0)
-            self._look(*self._holders.had_by(receiver))
+            self._offer_next(*self._holders.had_by(receiver))
         line.leave_out(entry, self.entries)
-        self._look(entry.message.group_id)
+        self._offer_next(entry.message.group_id)
 
     def next_pair(self) -> tuple[Receiver, Entry] | None:
         """Return the receiver of the next delivery, and its message; None if no delivery is possible.
@@ -363,11 +363,11 @@ class Queue:
                 return receiver, entry
         return None
 
-    def _look(self, *groups: str | None) -> None:
+    def _offer_next(self, *groups: str | None) -> None:
         for group in groups:
             if group:
                 for line in self.lines.values():
-                    line.look(group)
+                    line.offer_next(group)
 
     def served(self, receiver: Receiver, entry: Entry) -> None:
         """Note a delivery: the receiver loses one credit, and becomes the last in its waiting line.
@@ -376,7 +376,7 @@ class Queue:
         """
         group = entry.message.group_id
         if group and not (entry.state is CopyState.GONE and is_last(entry.message)):
-            self._look(*self._holders.give(group, receiver))
+            self._offer_next(*self._holders.give(group, receiver))
         self._turn += 1
         receiver.served = self._turn
         receiver.credit -= 1

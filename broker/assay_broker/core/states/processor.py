@@ -49,7 +49,7 @@ class ProcessorInput(Enum):
 class ProcessorAction(Enum):
     """The processor's reactions to its events."""
 
-    LOOK = auto()
+    OPEN = auto()
     """Open the staging queue and release the messages whose delay is over."""
     STAY = auto()
     """Change nothing."""
@@ -65,39 +65,39 @@ _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
 
 DISTRIBUTED: ProcessorTable = MappingProxyType(
     {
-        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.DOWN, _I.PUT_DISABLED): (_S.WATCHING, _A.LOOK),
+        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.OPEN),
+        (_S.DOWN, _I.PUT_DISABLED): (_S.WATCHING, _A.OPEN),
         (_S.DOWN, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.WATCHING, _I.AVAILABLE): (_S.WATCHING, _A.STAY),
         (_S.WATCHING, _I.PUT_DISABLED): (_S.WATCHING, _A.STAY),
         (_S.WATCHING, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.RESTART_LATER),
-        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
-        (_S.CLOSED, _I.PUT_DISABLED): (_S.WATCHING, _A.LOOK),
+        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.OPEN),
+        (_S.CLOSED, _I.PUT_DISABLED): (_S.WATCHING, _A.OPEN),
         (_S.CLOSED, _I.UNAVAILABLE): (_S.CLOSED, _A.STAY),
         (_S.CLOSED, _I.FAILURE): (_S.CLOSED, _A.STAY),
         (_S.FAILED, _I.AVAILABLE): (_S.FAILED, _A.STAY),
         (_S.FAILED, _I.PUT_DISABLED): (_S.FAILED, _A.STAY),
         (_S.FAILED, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.FAILED, _I.FAILURE): (_S.FAILED, _A.STAY),
-        (_S.FAILED, _I.RESTART): (_S.WATCHING, _A.LOOK),
+        (_S.FAILED, _I.RESTART): (_S.WATCHING, _A.OPEN),
     }
 )
 
 ZOS: ProcessorTable = MappingProxyType(
     {
-        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
+        (_S.DOWN, _I.AVAILABLE): (_S.WATCHING, _A.OPEN),
         (_S.DOWN, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
         (_S.DOWN, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.WATCHING, _I.AVAILABLE): (_S.WATCHING, _A.STAY),
         (_S.WATCHING, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
         (_S.WATCHING, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST),
-        (_S.STOPPED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
+        (_S.STOPPED, _I.AVAILABLE): (_S.WATCHING, _A.OPEN),
         (_S.STOPPED, _I.PUT_DISABLED): (_S.STOPPED, _A.STAY),
         (_S.STOPPED, _I.UNAVAILABLE): (_S.CLOSED, _A.REST),
         (_S.STOPPED, _I.FAILURE): (_S.STOPPED, _A.STAY),
-        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.LOOK),
+        (_S.CLOSED, _I.AVAILABLE): (_S.WATCHING, _A.OPEN),
         (_S.CLOSED, _I.PUT_DISABLED): (_S.STOPPED, _A.REST),
         (_S.CLOSED, _I.UNAVAILABLE): (_S.CLOSED, _A.STAY),
         (_S.CLOSED, _I.FAILURE): (_S.CLOSED, _A.STAY),

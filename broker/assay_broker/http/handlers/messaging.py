@@ -30,7 +30,7 @@ _NOTHING = 204
 _CREATED = 201
 _REST_S = 0.01
 """The least seconds between two attempts of a waiting request."""
-_LOOK_S = 0.25
+_POLL_S = 0.25
 """The most seconds until a waiting request notices that the server drains."""
 
 
@@ -152,7 +152,7 @@ async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTa
                 if not request.served.ready():
                     text = f"{request.manager} is stopping; no message has come."
                     raise HttpProblem(Faults.NO_CONNECTION, text, reason=int(Mqrc.CONNECTION_QUIESCING))
-                await _either(rung, gone, min(left, _LOOK_S))
+                await _either(rung, gone, min(left, _POLL_S))
                 if gone.done():
                     break
                 if rung.is_set():

@@ -13,7 +13,7 @@ from assay_broker.defects.shapes import Commands, commands
 from assay_broker.defects.view import View
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
-_WATCHES, _STAYS = (_S.WATCHING, _A.LOOK), (_S.WATCHING, _A.STAY)
+_WATCHES, _STAYS = (_S.WATCHING, _A.OPEN), (_S.WATCHING, _A.STAY)
 
 
 def _of_staging(command: Command) -> Change | None:

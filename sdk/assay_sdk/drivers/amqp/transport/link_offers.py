@@ -24,13 +24,13 @@ class LinkOffers:
         """Read the next octets of the connection; ignore invalid octets, because Proton refuses them."""
         with suppress(DecodeError):
             for frame in self._splitter.feed(octets):
-                self._look(frame)
+                self._read(frame)
 
     def take(self, link_name: str) -> tuple[str, ...]:
         """Return, and forget, the capabilities that the broker has offered in the attach of a link."""
         return self._found.pop(link_name, ())
 
-    def _look(self, frame: bytes) -> None:
+    def _read(self, frame: bytes) -> None:
         begin = frame[4] * 4
         head = frame[begin : begin + 3]
         if head.startswith(_SMALL_ULONG) and head[-1] != ATTACH:
