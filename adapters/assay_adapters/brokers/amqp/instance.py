@@ -56,7 +56,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
             driver = CreatingDriver(driver, QueuesOnUse(self.admin))
         super().__init__(product.faces, runner, driver, environment, faults)
         self.members = (product.name,)
-        self.protocol = product.protocol
+        self.protocol: WireProtocol = product.protocol
         self._product = product
         self._endpoint = endpoint
         self._port = port

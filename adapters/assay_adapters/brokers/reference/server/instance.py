@@ -90,7 +90,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         trace: Trace | None = None,
         protocol: WireProtocol = "amqp",
     ) -> None:
-        self.protocol = protocol
+        self.protocol: WireProtocol = protocol
         history = History(STARTED)
         faults = None if own is None else ServerFaults(*own, runner, history)
         faces = ALL_FACES if protocol == "amqp" else JMS_FACES
