@@ -12,13 +12,27 @@ from tools.held_up import CASES, EARLY, SOUND, Case, HeldUp, tell
 from assay_evidence.verdicts import Verdict
 from assay_features import feature_root
 
-TITLE = re.compile(r"^ *Scenario(?: Outline)?: (.*)$", re.MULTILINE)
+SCENARIO = re.compile(r"^ *Scenario(?: Outline)?: (.*)$")
+RULE = re.compile(r"^  @([A-Z]{2}-\d+)\b")
 
 
-@pytest.mark.parametrize("word", sorted({word for case in CASES for word in case.select.split(" or ")}))
-def test_each_word_of_a_case_chooses_a_scenario(word: str) -> None:
-    titles = [title for file in feature_root().rglob("*.feature") for title in TITLE.findall(file.read_text("utf-8"))]
-    assert any(word in re.sub(r"\W", "", title.replace(" ", "_")).lower() for title in titles)
+def titles_of(rule: str) -> list[str]:
+    """Return the titles of a rule's scenarios, in the form of pytest's names."""
+    titles: list[str] = []
+    for file in feature_root().rglob("*.feature"):
+        present = ""
+        for line in file.read_text("utf-8").splitlines():
+            present = found[1] if (found := RULE.match(line)) else present
+            if present == rule and (title := SCENARIO.match(line)):
+                titles.append(re.sub(r"\W", "", title[1].replace(" ", "_")).lower())
+    return titles
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rules[0]} {case.defect}")
+def test_each_word_of_a_case_chooses_a_scenario_of_its_rules(case: Case) -> None:
+    titles = [title for rule in case.rules for title in titles_of(rule)]
+    for word in case.select.split(" or "):
+        assert any(word in title for title in titles), word
 
 
 @pytest.mark.exhaustive

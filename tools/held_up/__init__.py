@@ -65,7 +65,7 @@ CASES = (
         " or receiver_sees_an_undelayed_message_at_once",
     ),
     EARLY,
-    Case(("DD-02",), "receiver_does_not_see_a_nonpersistent_message_with", "non-persistent-early"),
+    Case(("DD-02",), "neither_of_two_mode_messages_without_properties", "non-persistent-early"),
     Case(("DD-56",), "start_anew", "ttl-from-release", within_s=5.0),
     Case(("DD-03",), "publication_reaches_a_subscriber_in_time", "publications-late", within_s=8.0),
     Case(("DD-03",), "already_waits_at_the_send_sees", "released-twice"),
