@@ -118,7 +118,8 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
     """Connect, and provide a session for the `with` block.
 
     Args:
-        url: A URL that an installed driver serves, such as ``amqp://host:port``, or ``amqps://`` over TLS.
+        url: A URL that an installed driver serves, such as ``amqp://host:port``; ``amqps://`` and ``stomps://`` are
+            over TLS.
         login: User and password; None to connect without a login.
         authority: The file with the certificates of the authorities that sign the broker's certificate; None for the
             authorities that the system trusts.
@@ -130,8 +131,6 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         CannotRunError: The broker cannot be reached, refuses the login, lacks an operation, or loses the connection.
         RefusedMessageError: The broker refuses an operation for another reason.
     """
-    if authority is not None and url.partition(":")[0].lower() != "amqps":
-        raise UsageProblem("--ca is only for a broker with TLS: begin the --url with amqps://.")
     try:
         context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)
     except MessagingRuntimeError as error:

@@ -51,12 +51,15 @@ class LocalDriver:
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 
         Raises:
-            TargetError: The URL is malformed or has no path.
+            TargetError: The URL is malformed or has no path, or a CA file is given.
             TypeError: The runner cannot watch sockets.
         """
         if not hasattr(runner, "register"):
             raise TypeError("the local driver needs a runner that watches sockets: use RealRunner")
-        return LocalWire(target, path_of(target.url), sink, cast("LoopRunner", runner), next(self._epochs))
+        path = path_of(target.url)
+        if target.ca_file is not None:
+            raise TargetError("ca_file is given, but local:// has no TLS: leave ca_file out")
+        return LocalWire(target, path, sink, cast("LoopRunner", runner), next(self._epochs))
 
 
 def path_of(url: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay_sdk import driver
-from assay_sdk.driver import DriverEvent, Target
+from assay_sdk.driver import DriverEvent, Target, TargetError
 from assay_sdk.drivers.local import LocalDriver, LocalWire, path_of
 from assay_sdk.local.frames import LocalFrameSplitter, decode_command, encode_event
 from assay_sdk.model.capabilities import Capability
@@ -182,6 +182,11 @@ def test_frames_are_shown_when_they_are_asked_for(runner: RealRunner, deaf: Deaf
 def test_a_url_without_a_path_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="not a local URL: write local:///path"):
         path_of(url)
+
+
+def test_a_ca_file_is_refused(runner: RealRunner) -> None:
+    with pytest.raises(TargetError, match="local:// has no TLS: leave ca_file out"):
+        LocalDriver().connect(Target(url="local:///s", ca_file="x"), lambda _: None, runner)
 
 
 def test_a_path_may_be_quoted() -> None:

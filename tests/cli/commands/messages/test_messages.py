@@ -39,6 +39,7 @@ def _local_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [
         EntryPoint("local", "assay_sdk.drivers.local:LocalDriver", drivers.GROUP),
         *(EntryPoint(name, "assay_sdk.drivers.amqp:AmqpDriver", drivers.GROUP) for name in ("amqp", "amqps")),
+        *(EntryPoint(name, "assay_sdk.drivers.stomp:StompDriver", drivers.GROUP) for name in ("stomp", "stomps")),
     ]
     monkeypatch.setattr(drivers, "entry_points", lambda **_: found)
 
@@ -424,11 +425,13 @@ def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_pa
     script.write_text("DISPLAY QMGR\n")
     tls = ("--tls-certificate", CERTIFICATE, "--tls-key", KEY, "--http", "127.0.0.2:0")
     with running(tmp_path, *tls) as server:
-        at = server.amqp.replace("127.0.0.1", "localhost")
-        assert at.startswith("amqps://")
-        assert assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", "nails").code is Exit.AS_EXPECTED
-        assert assay("receive", "--url", at, "--ca", CERTIFICATE, "ORDERS").out == "nails\n"
-        stranger = assay("receive", "--url", at, "ORDERS")
+        amqp, stomp = (url.replace("127.0.0.1", "localhost") for url in (server.amqp, server.stomp))
+        for at, scheme in ((amqp, "amqps"), (stomp, "stomps")):
+            assert at.startswith(f"{scheme}://")
+            sent = assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", scheme)
+            assert (sent.code, sent.err) == (Exit.AS_EXPECTED, "")
+            assert assay("receive", "--url", at, "--ca", CERTIFICATE, "ORDERS").out == f"{scheme}\n"
+        stranger = assay("receive", "--url", amqp, "ORDERS")
         misnamed = assay("mqsc", script, "--url", server.http, "--ca", CERTIFICATE)
     assert "its certificate is for another name: connect with a name in the certificate" in misnamed.err
     assert one_sentence(misnamed.err)
@@ -437,15 +440,32 @@ def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_pa
     assert one_sentence(stranger.err)
 
 
-def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path) -> None:
-    assert assay("send", "--url", "AMQPS://127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x").code is Exit.INCONCLUSIVE
-    clear = assay("send", "--url", "amqp://user:secret@127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x")
-    none = assay("send", "--url", "amqps://127.0.0.1:1", "--ca", tmp_path / "none.pem", "ORDERS", "x")
-    for ended, said in ((clear, "begin the --url with amqps://"), (none, "none.pem has no readable certificate")):
-        assert ended.code is Exit.USAGE
-        assert said in ended.err
-        assert "secret" not in ended.err
-        assert one_sentence(ended.err)
+@pytest.mark.parametrize("scheme", ["AMQPS", "stomps"])
+def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path, scheme: str) -> None:
+    at = f"{scheme}://127.0.0.1:1"
+    assert assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", "x").code is Exit.INCONCLUSIVE
+    none = assay("send", "--url", at, "--ca", tmp_path / "none.pem", "ORDERS", "x")
+    assert none.code is Exit.USAGE
+    assert "none.pem has no readable certificate" in none.err
+    assert one_sentence(none.err)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("amqp://127.0.0.1:1", "--ca is given, but amqp:// has no TLS: connect with amqps://, or leave --ca out."),
+        ("stomp://127.0.0.1:1", "--ca is given, but stomp:// has no TLS: connect with stomps://, or leave --ca out."),
+        ("local:///no/such/socket", "--ca is given, but local:// has no TLS: leave --ca out."),
+        ("amqp://user:secret@127.0.0.1:1", "the URL contains a user: give it with --user NAME instead"),
+        ("gopher://x", "no driver serves 'gopher://x'"),
+    ],
+)
+def test_certificates_for_a_url_without_tls_are_refused(assay: Assay, at: str, said: str) -> None:
+    ended = assay("send", "--url", at, "--ca", CERTIFICATE, "ORDERS", "x")
+    assert ended.code is Exit.USAGE
+    assert said in ended.err
+    assert "secret" not in ended.err
+    assert one_sentence(ended.err)
 
 
 def test_bodies_of_other_clients_are_printed_as_text(assay: Assay) -> None:
