@@ -43,6 +43,7 @@ _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|
 
 
 def run(
+    context: typer.Context,
     backend: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,8 +92,7 @@ def run(
     if profile == PROFILE:
         from assay.commands.liveness import judge_heart_beats  # imported here, because no other run needs it
 
-        others = {"--rule": rule, "--scenario": scenario, "--defect": defect, "--variant": variant, "--face": face}
-        return judge_heart_beats(backend or [], out, [name for name, given in others.items() if given])
+        return judge_heart_beats(context, backend or [], out)
     late_ms = milliseconds("--late", late)
     backends = chosen(backend or [REFERENCE])
     for_pytest = tuple(with_features(pytest_args or ()))

@@ -137,10 +137,41 @@ def test_the_command_shows_rules_and_refuses_impossible_options(assay: Assay, tm
         (("liveness", "--client", "stompjs"), "stompjs"),
         (("liveness", "--defect", "mute"), "mute-server"),
         (("liveness", "--interval", "50ms"), "choose 100 ms or more"),
-        (("run", "--profile", "stomp-liveness", "--rule", "DD-02"), "--rule has no meaning"),
     ):
         refused = assay(*arguments, "--out", tmp_path)
         assert (refused.code, text in refused.err) == (Exit.USAGE, True), refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--rule", "DD-02"), "--rule"),
+        (("--scenario", "DD-02/*"), "--scenario"),
+        (("--times", "2"), "--times"),
+        (("--times", "1"), "--times"),
+        (("--workers", "0"), "--workers"),
+        (("--seed", "7"), "--seed"),
+        (("--store", "memory"), "--store"),
+        (("--face", "classic"), "--face"),
+        (("--defect", "mute"), "--defect"),
+        (("--variant", "slow"), "--variant"),
+        (("--late", "30s"), "--late"),
+        (("--", "-x"), "-x (after --)"),
+    ],
+)
+def test_the_profile_in_assay_run_refuses_each_option_without_a_meaning(
+    assay: Assay, tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    out = tmp_path / "out"
+    refused = assay("run", "--profile", "stomp-liveness", "--out", out, *arguments)
+    text = f"{named} has no meaning with --profile stomp-liveness: leave it out, or use `assay liveness`."
+    assert (refused.code, refused.err) == (Exit.USAGE, f"assay: {text}\n")
+    assert not out.exists()
+
+
+def test_the_profile_in_assay_run_takes_a_backend_and_a_folder(assay: Assay, tmp_path: Path) -> None:
+    refused = assay("run", "--profile", "stomp-liveness", "--backend", "reference-server", "--out", tmp_path)
+    assert (refused.code, "do not use STOMP" in refused.err) == (Exit.USAGE, True), refused
 
 
 def test_the_command_judges_a_backend_and_writes_the_verdicts(assay: Assay, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +36,8 @@ _CONVENTIONS: Mapping[str, Conventions] = {"rabbitmq+stomp": RABBITMQ}
 
 Other brokers are recognized by their CONNECTED frame.
 """
+_TAKEN_FROM_RUN = frozenset({"profile", "backend", "out"})
+"""The parameters of `assay run` that have a meaning with this profile."""
 _SHORTEST_MS = 100
 _DEFAULT_MS = 1_000
 _STYLES = {
@@ -69,25 +71,34 @@ def liveness(
     return judge_pair(Asked(backend, client, out, interval_ms, planted, _sides(side, planted)))
 
 
-def judge_heart_beats(backends: Sequence[str], out: Path, others: Sequence[str]) -> Exit:
+def judge_heart_beats(run_call: typer.Context, backends: Sequence[str], out: Path) -> Exit:
     """Judge a backend and the SDK for `assay run --profile stomp-liveness`.
 
     Args:
+        run_call: The call of `assay run`.
         backends: The named backends; empty for the default.
         out: The folder of the evidence.
-        others: Further options of `assay run` that were given, and that have no meaning here.
 
     Raises:
-        UsageProblem: Several backends or other options are given, or the backend's clients do not use STOMP.
+        UsageProblem: Several backends are given, an option or argument is given that has no meaning with this profile,
+            or the backend's clients do not use STOMP.
         CannotRunError: The broker cannot be started here.
     """
-    if others:
-        raise UsageProblem(
-            f"{others[0]} has no meaning with --profile {PROFILE}: leave it out, or use `assay liveness`."
-        )
+    if given := next(_without_meaning(run_call), None):
+        raise UsageProblem(f"{given} has no meaning with --profile {PROFILE}: leave it out, or use `assay liveness`.")
     if len(backends) > 1:
         raise UsageProblem(f"--profile {PROFILE} judges one backend at a time: name one.")
     return judge_pair(Asked(backends[0] if backends else DEFAULT, OURS, out))
+
+
+def _without_meaning(run_call: typer.Context) -> Iterator[str]:
+    """Yield each given option and argument of `assay run` outside `_TAKEN_FROM_RUN`, as the user knows it."""
+    for parameter in run_call.command.params:
+        name = str(parameter.name)
+        source = run_call.get_parameter_source(name)
+        if name not in _TAKEN_FROM_RUN and source is not None and source.name == "COMMANDLINE":
+            is_option = parameter.param_type_name == "option"
+            yield parameter.opts[0] if is_option else f"{run_call.params[name][0]} (after --)"
 
 
 def _defect(name: str | None) -> Defect | None:
