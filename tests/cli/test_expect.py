@@ -112,6 +112,19 @@ def test_a_known_fail_is_left_out(assay: Assay, triaged: Path) -> None:
     assert "breaks the rule" not in one.out
 
 
+@pytest.mark.parametrize("rule", [(), ("DD-02",)])
+def test_the_filter_with_an_unknown_scenario_is_a_mistake(assay: Assay, failed: Path, rule: tuple[str, ...]) -> None:
+    told = assay("explain", *rule, "--untriaged", "--scenario", "nothing", "--run", failed)
+    assert (told.code, "is named 'nothing'" in told.err, told.out) == (Exit.USAGE, True, "")
+
+
+def test_the_filter_with_a_known_scenario_tells_of_this_scenario_alone(assay: Assay, triaged: Path) -> None:
+    chosen = ("--untriaged", "--scenario", SMALLEST, "--run", triaged)
+    told = assay("explain", *chosen)
+    assert (told.code, told.out) == (Exit.AS_EXPECTED, f"The chosen scenarios in {triaged} have no untriaged fail.\n")
+    assert "The chosen scenarios of this rule have no untriaged fail." in assay("explain", "DD-02", *chosen).out
+
+
 def test_without_a_rule_and_without_the_filter_the_call_is_a_mistake(assay: Assay, failed: Path) -> None:
     told = assay("explain", "--run", failed)
     assert (told.code, "A rule is missing" in told.err) == (Exit.USAGE, True)

@@ -49,20 +49,23 @@ def explain(
     catalogue = load_catalogue()
     entries = catalogue.rules if rule is None else catalogue.select(ids=(rule,))
     pairs = pairs_of([read_run(folder) for folder in folders_of(run, backend)], catalogue)
-    told = Text()
+    told, named = Text(), False
     for entry in entries:
         page = rule_page(entry, pairs, catalogue)
+        named = named or any(choice.named(one.scenarios) for one in page.tried)
         if rule is None and not any(choice.among(one.scenarios) for one in page.tried):
             continue
         for line in told_of(page, choice, run):
             told.append_text(line).append("\n")
         told.append("\n")
     told.rstrip()
-    if not told and scenario and not untriaged:
+    if scenario and not named:
         raise UsageProblem(
             f"No scenario of a rule in {run} is named {scenario[0]!r}: give its id as verdicts.json has it."
         )
-    if not told:
+    if not told and scenario:
+        told.append(f"The chosen scenarios in {run} have no untriaged fail.")
+    elif not told:
         told.append(f"Every fail in {run} has a known outcome.")
     Terminal().print(told, soft_wrap=True, highlight=False)
 

@@ -47,8 +47,11 @@ class Choice(Struct, frozen=True, kw_only=True):
 
     def among(self, views: Sequence[ScenarioView]) -> tuple[ScenarioView, ...]:
         """Return the chosen scenarios."""
-        named = [view for view in views if not self.scenarios or self._names(view)]
-        return tuple(view for view in named if view.untriaged or not self.untriaged)
+        return tuple(view for view in self.named(views) if view.untriaged or not self.untriaged)
+
+    def named(self, views: Sequence[ScenarioView]) -> tuple[ScenarioView, ...]:
+        """Return the scenarios whose id or name the user gave, also those that `untriaged` leaves out."""
+        return tuple(view for view in views if not self.scenarios or self._names(view))
 
     def _names(self, view: ScenarioView) -> bool:
         names = (view.verdict.scenario, view.name, view.title)
@@ -65,13 +68,12 @@ def told_of(page: RulePage, choice: Choice, run: Path) -> Iterator[Text]:
     tried = [one for one in page.tried if one.scenarios]
     if not tried:
         raise UsageProblem(f"{run} has no scenario of {rule}: run it first with `assay run --rule {rule}`.")
-    chosen = [(one, choice.among(one.scenarios)) for one in tried]
-    if choice.scenarios and not choice.untriaged and not any(views for _, views in chosen):
+    if not any(choice.named(one.scenarios) for one in tried):
         known = tried[0].scenarios[0].name
         raise UsageProblem(f"No scenario of {rule} is named {choice.scenarios[0]!r}: name one such as {known!r}.")
     yield from _rule(page)
-    for one, views in chosen:
-        yield from _pair(one, views, choice)
+    for one in tried:
+        yield from _pair(one, choice.among(one.scenarios), choice)
 
 
 def _rule(page: RulePage) -> Iterator[Text]:
@@ -105,7 +107,9 @@ def _pair(tried: Tried, views: Sequence[ScenarioView], choice: Choice) -> Iterat
             f"{counted(lack.scenarios, 'scenario')}, because the pair lacks {lack.capability}: {lack.reason}{source}",
         )
     arrangement = arranged(views)
-    if not arrangement.causes and choice.untriaged:
+    if not arrangement.causes and choice.untriaged and choice.scenarios:
+        yield _line("  The chosen scenarios of this rule have no untriaged fail.")
+    elif not arrangement.causes and choice.untriaged:
         yield _line("  Every fail of this rule has a known outcome.")
     elif not arrangement.causes and not choice.scenarios:
         yield _line("  No scenario of this rule failed or was undecided; --scenario NAME tells one that passed.")
