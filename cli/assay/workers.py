@@ -14,7 +14,7 @@ from assay_steps.plugin.suite import SuiteOptions
 
 REFERENCE = "reference"
 """The name of the default backend: the reference broker in this process."""
-CORES = 4
+REFERENCE_WORKERS = 4
 """The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
 REAL_WORKERS = 36
 """The number of processes for a broker in real time. Scenarios on it mostly wait, so many can share a few cores.
@@ -23,7 +23,7 @@ On two cores, runs with 30 and 38 processes took 267 and 252 s on ActiveMQ, and 
 """
 FEW_WORKERS = 4
 """The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
-EACH = 4
+SCENARIOS_PER_WORKER = 4
 """The number of scenarios for each process, in a run of few scenarios on a backend in real time."""
 
 
@@ -31,8 +31,8 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
     """Choose the number of processes of a run without ``--workers``.
 
     Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
-    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most `CORES`, and
-    a few scenarios run in this process.
+    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most
+    `REFERENCE_WORKERS`, and a few scenarios run in this process.
 
     Args:
         backend: The backend's name.
@@ -45,20 +45,21 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
     whole = scenarios is None and not by_pytest
     if backend != REFERENCE:
         waiting = FEW_WORKERS if by_pytest else REAL_WORKERS
-        return waiting if scenarios is None else min(waiting, scenarios // EACH)
+        return waiting if scenarios is None else min(waiting, scenarios // SCENARIOS_PER_WORKER)
     cores = os.cpu_count() or 1
-    return min(cores, CORES) if whole and cores > 1 else 0
+    return min(cores, REFERENCE_WORKERS) if whole and cores > 1 else 0
 
 
 def with_workers(options: SuiteOptions) -> SuiteOptions:
     """Return the options with the default number of processes for the selected scenarios."""
     if options.scenarios and not any(set("*?") & set(pattern) for pattern in options.scenarios):
         return replace(options, workers=default_workers(options.backend, scenarios=len(options.scenarios)))
-    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args or options.scenarios)
+    scenarios = count_scenarios(options.profile, options.rules)
+    by_pytest = bool(options.pytest_args or options.scenarios)
     return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
 
 
-def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
+def count_scenarios(profile: str | None, rules: Sequence[str]) -> int | None:
     """Count the scenarios of the selected rules, a scenario of two rules twice; return None if all rules are selected.
 
     Raises:

@@ -13,7 +13,7 @@ from tests.cli.commands.conftest import RULES, content, events
 from tests.cli.conftest import Assay
 
 from assay.exits import Exit
-from assay.workers import CORES, FEW_WORKERS, REAL_WORKERS, default_workers, how_many
+from assay.workers import FEW_WORKERS, REAL_WORKERS, REFERENCE_WORKERS, count_scenarios, default_workers
 from assay_evidence.events import LATENESS, Begin, Claim
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
@@ -53,7 +53,7 @@ def test_workers_of_the_reference_broker_say_what_one_process_says(assay: Assay,
     ("backend", "scenarios", "cores", "workers"),
     [
         ("reference", None, 2, 2),
-        ("reference", None, 64, CORES),
+        ("reference", None, 64, REFERENCE_WORKERS),
         ("reference", None, 1, 0),
         ("reference", None, None, 0),
         ("reference", 500, 8, 0),
@@ -78,9 +78,10 @@ def test_a_run_of_what_pytest_is_told_has_few_processes(backend: str, workers: i
 
 def test_how_many_scenarios_are_asked_for_is_known_before_any_process_is_started() -> None:
     counts = rule_counts(feature_root().rglob("*.feature"))
-    assert how_many(None, ()) is None
-    assert how_many(None, ("DD-02", "PD-34")) == counts["DD-02"] + counts["PD-34"]
-    assert how_many("qos", ()) == sum(counts[one.id] for one in load_catalogue().rules if one.profile.value == "qos")
+    assert count_scenarios(None, ()) is None
+    assert count_scenarios(None, ("DD-02", "PD-34")) == counts["DD-02"] + counts["PD-34"]
+    of_qos = [one.id for one in load_catalogue().rules if one.profile.value == "qos"]
+    assert count_scenarios("qos", ()) == sum(map(counts.__getitem__, of_qos))
 
 
 def test_a_run_can_be_done_again_in_its_folder(assay: Assay, tmp_path: Path) -> None:
