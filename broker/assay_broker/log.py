@@ -17,10 +17,10 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
+from assay_broker.bug_text import BUG
 from assay_broker.core.commands import Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.mistakes import MISTAKE
 from assay_broker.stores import PartedStore, Store, StoreError
 from assay_sdk.time import CancelJob, Runner
 
@@ -311,7 +311,7 @@ class Log:
             errors: list[StoreError] = []
             if not writer.contain(partial(_flush, writer.store, errors)):
                 # After any error the records may not be on the disk.
-                errors.append(StoreError(f"the flush has failed. {MISTAKE}"))
+                errors.append(StoreError(f"the flush has failed. {BUG}"))
             failed |= {id(writer): str(error) for error in errors}
         return failed
 

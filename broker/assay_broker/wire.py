@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
+from assay_broker.bug_text import BUG
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Browsed, CloseLink, Deliver, Value
 from assay_broker.core.messages.bodies import opened
 from assay_broker.forwarding import Forwarder
-from assay_broker.mistakes import MISTAKE
 from assay_broker.shell import QueueManager
 from assay_broker.tracing import WireTracer
 from assay_sdk import driver
@@ -209,7 +209,7 @@ class InProcessWire:
 
     def _open(self) -> None:
         if not self._ending and not self._queue_manager.contain("a connection", self._connect):
-            self._drop(f"{MISTAKE}.")
+            self._drop(f"{BUG}.")
 
     def _connect(self) -> None:
         login = self._target.login
@@ -248,4 +248,4 @@ class InProcessWire:
         if self._forwarder is None:
             raise RuntimeError("a wire got a command before it had begun to open")
         if not self._queue_manager.contain("a command", partial(self._forwarder.forward, command)):
-            self._drop(f"{MISTAKE}.")
+            self._drop(f"{BUG}.")

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from assay_broker.bug_text import BUG
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.mistakes import MISTAKE
 from assay_broker.stomp.context import SessionContext
 from assay_broker.stomp.faults import FaultError, error_frame, of_content, of_protocol, of_refusal
 from assay_broker.stomp.frames import HANDLERS, end_all, link_closed
@@ -69,7 +69,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._asked: Frame = Frame("CONNECT")
         self._left: str | None = None
         """The receipt that the client's DISCONNECT asks for; None if it asks for none."""
-        self._fault = FaultError(MISTAKE, Mqrc.UNEXPECTED_ERROR)
+        self._fault = FaultError(BUG, Mqrc.UNEXPECTED_ERROR)
         self._sent: list[Callable[[], None]] = []
         self._working = False
         """Whether input is being handled; the socket flushes the output afterwards."""
@@ -120,7 +120,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         except FaultError as fault:  # the queue manager refused a command while this method ran
             self.fail(fault)
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
-            self._mistake("a frame")
+            self._bug("a frame")
         finally:
             self.context.instant_ms = 0
             self._working = False
@@ -231,9 +231,9 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._step(SessionInput.ASKED)
             self._wake()
 
-    def _mistake(self, doing: str) -> None:
+    def _bug(self, doing: str) -> None:
         _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
-        self.fail(FaultError(MISTAKE, Mqrc.UNEXPECTED_ERROR))
+        self.fail(FaultError(BUG, Mqrc.UNEXPECTED_ERROR))
 
     # --- `shared_resources.Peer`, for the queue manager
 
@@ -249,7 +249,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         except FaultError as fault:
             self.fail(fault)
         except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
-            self._mistake("an answer")
+            self._bug("an answer")
         if not self.context.expected and self.state is SessionState.LEAVING:
             self._runner.call_soon(partial(self._step, SessionInput.ANSWERED))
         self._wake()
@@ -261,7 +261,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         try:
             self.context.deliver(delivery)
         except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
-            self._mistake("a delivery")
+            self._bug("a delivery")
         self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
@@ -287,7 +287,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         try:
             self.context.catch_up()
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
-            self._mistake("catching up")
+            self._bug("catching up")
         self._socket.flush()
         if self.state is _OPEN and self.connection.kept and not self.blocked:
             self.work()

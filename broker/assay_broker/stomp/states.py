@@ -51,7 +51,7 @@ class SessionInput(StrEnum):
     RELEASED = "released"
     """The queue manager has confirmed the end of the connection."""
     FAILED = "failed"
-    """The client made a mistake, the queue manager has refused a command, or the server stops."""
+    """The client made a mistake, the queue manager has refused a command, or the server has a bug or stops."""
     LOST = "lost"
     """The socket has closed."""
 

@@ -26,9 +26,9 @@ from assay_broker.amqp.frames.peer_properties import offered, open_properties
 from assay_broker.amqp.frames.validation import FrameValidator
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.links.link import LinkContext
+from assay_broker.bug_text import BUG
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.mistakes import MISTAKE
 from assay_broker.shell import QueueManager
 from assay_sdk.amqp.terms import OWN_UNCOMMITTED, SOLE_CONNECTION
 from assay_sdk.model.reasons import Refused
@@ -212,7 +212,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
             doing: A noun phrase for the failed work, for the log.
         """
         _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
-        self.expel(Condition(INTERNAL_ERROR, f"{MISTAKE}."))
+        self.expel(Condition(INTERNAL_ERROR, f"{BUG}."))
 
     # --- `shared_resources.Peer`, for the queue manager
 

@@ -42,7 +42,7 @@ class ConnectionInput(StrEnum):
     RELEASED = "released"
     """The queue manager has confirmed the end of the connection."""
     EXPELLED = "expelled"
-    """The server closes the connection: the client or the server made a mistake, the server stops, or the queue manager
+    """The server closes the connection: the client made a mistake, the server has a bug or stops, or the queue manager
     has cut the connection."""
     BROKEN = "broken"
     """The client breaks the protocol, or has not opened the connection in time; the server reads no further input."""

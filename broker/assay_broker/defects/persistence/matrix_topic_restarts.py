@@ -96,7 +96,7 @@ def _refuses_after_restart(*, selecting: bool) -> Seams:
     def told(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
         if not isinstance(asked, Put) or view.target(asked) not in topics:
             return answer
-        return replace(answer, refused=refused(Mqrc.UNEXPECTED_ERROR, "The broker has made a mistake."))
+        return replace(answer, refused=refused(Mqrc.UNEXPECTED_ERROR, "The broker has a bug."))
 
     return filters(answer=told, read=start)
 

@@ -24,6 +24,7 @@ from assay_adapters.ports.administration import (
     Stop,
 )
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+from assay_broker.bug_text import BUG
 from assay_broker.core.administration import changes
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.core.commands import Administer
@@ -31,7 +32,6 @@ from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.objects.status import ThreadStatus
-from assay_broker.mistakes import MISTAKE
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -95,7 +95,7 @@ class AdminPeer:
             return self._lost()
         handle = partial(self._queue_manager.handle, Administer(number, token, change))
         if not self._queue_manager.contain("an administrator's command", handle):
-            return refused(Mqrc.UNEXPECTED_ERROR, f"{MISTAKE}.", self._queue_manager.name)
+            return refused(Mqrc.UNEXPECTED_ERROR, f"{BUG}.", self._queue_manager.name)
         return self._wait(token)
 
     def _connect(self) -> Outcome[Value]:

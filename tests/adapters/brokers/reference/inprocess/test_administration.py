@@ -55,12 +55,13 @@ def browsed(of: ReferenceInstance, queue: str) -> tuple[RawMessage, ...]:
     return outcome.value
 
 
-def test_a_mistake_of_the_broker_refuses_the_command(of: ReferenceInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_of_the_broker_refuses_the_command(of: ReferenceInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay_broker.core.handlers.administer", None)
     outcome = of.admin.browse("Q")
     assert isinstance(outcome, Refused)
     assert outcome.mqrc == Mqrc.UNEXPECTED_ERROR
-    assert outcome.text == "The broker has made a mistake; its log says which."
+    todo = "find the stack trace in the broker's log, and report it to the broker's authors"
+    assert outcome.text == f"The broker has a bug: {todo}."
 
 
 def test_a_browse_shows_descriptor_headers_properties_and_body(of: ReferenceInstance) -> None:
