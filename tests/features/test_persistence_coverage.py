@@ -1,4 +1,4 @@
-"""Tests that the matrix of docs/matrix.md agrees with its features."""
+"""Tests that the tables of docs/persistence-coverage.md agree with the features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEEDS = {
     "orderly restart": frozenset({"@needs-restart"}),
     "kill": frozenset({"@needs-kill", "@needs-kill-at-answer", "@needs-kill-at-first-sight"}),
 }
-DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "persistence-coverage.md"
 FIRST, SECOND = DOCUMENT.read_text(encoding="utf-8").split("\n## ")
 QUALITIES = ("at-most-once", "at-least-once")
 KINDS = ("durable", "non-durable")
@@ -31,7 +31,7 @@ OUTCOMES = ("persistent", "non-persistent", "recorded")
 
 
 class Row(NamedTuple):
-    """A row of the matrix."""
+    """A row of the first table."""
 
     holder: str
     mode: str
@@ -50,7 +50,7 @@ class Written(NamedTuple):
 
 
 def table() -> list[Row]:
-    """Return the rows of the first table in docs/matrix.md."""
+    """Return the rows of the first table."""
     return [Row(*cells) for cells in _cells(FIRST)]
 
 
@@ -90,7 +90,7 @@ def _rows(rule: str, inherited: frozenset[str], scenario: Any) -> list[Written]:
 
 
 def covers(one: Written, row: Row) -> bool:
-    """Check whether a scenario, or row of an outline, has the send and the fault of a row of the matrix."""
+    """Check whether a scenario, or row of an outline, has the send and the fault of a row of the first table."""
     light = "with delivery mode non-persistent" in one.text
     hurt = {tag for needs in NEEDS.values() for tag in needs & one.tags}
     fits = bool(hurt & NEEDS[row.fate]) if NEEDS[row.fate] else not hurt
