@@ -133,6 +133,14 @@ def test_a_make_target_exists(target: list[str]) -> None:
     assert all(re.search(rf"^{name}:", makefile, re.MULTILINE) for name in target)
 
 
+def test_make_help_explains_each_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    explained = re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE)
+    assert "help" in explained
+    assert sorted(explained) == sorted(phony.split())
+
+
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
 def test_a_link_leads_somewhere(link: str) -> None:
     assert (ROOT / link).exists(), f"README links {link}, which is not there"
