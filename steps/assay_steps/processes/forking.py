@@ -11,20 +11,17 @@ The parent process keeps the shared broker.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
-import tempfile
 import time
 import traceback
 import warnings
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -33,6 +30,7 @@ from msgspec import Struct, structs
 from assay_evidence.interrupts import as_ctrl_c, ctrl_c_deferred
 from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
+from assay_steps.processes.tickets import Tickets
 
 CAN_FORK = sys.platform == "linux"
 """Whether a process can fork safely: only on Linux, because elsewhere libraries may break in a forked process."""
@@ -63,8 +61,6 @@ _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Before that, a handler would close the parent process's journal.
 """
-_CODE = "I"
-_OCTETS = array(_CODE).itemsize
 
 
 class Writer(Protocol):
@@ -124,52 +120,11 @@ class _Forked(Struct, eq=False):
 
     name: str
     process: ForkProcess
-    tickets: _Tickets
+    tickets: Tickets
     said: Connection
     within: int | None = None
     follows: int | None = None
     problem: str = ""
-
-
-class _Tickets:
-    """A queue of scenarios for the forked processes, in a file whose offset all processes share.
-
-    Args:
-        portions: The scenarios' indexes, in the portions that one process takes at a time.
-    """
-
-    def __init__(self, portions: Sequence[Sequence[int]]) -> None:
-        self._portions = portions
-        self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `close` closes it
-        self._file.write(array(_CODE, range(len(portions))).tobytes())
-        self._file.seek(0)
-
-    def __iter__(self) -> Iterator[int]:
-        """Take portions until none is left, and yield their scenarios; no two processes take the same portion."""
-        while octets := self._file.read(_OCTETS):
-            for number in self._portions[array(_CODE, octets)[0]]:
-                if self._is_torn:
-                    return
-                yield number
-
-    def rest_of(self, first: int | None) -> Sequence[int]:
-        """Return the scenario `first` and those after it in its portion; empty for None, and after `tear_up`."""
-        for portion in () if self._is_torn else self._portions:
-            if first in portion:
-                return portion[portion.index(first) :]
-        return ()
-
-    def tear_up(self) -> None:
-        """Empty the queue, so that no process takes another portion."""
-        self._file.truncate(0)
-
-    @property
-    def _is_torn(self) -> bool:
-        return os.fstat(self._file.fileno()).st_size == 0
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 class Forks:
@@ -217,7 +172,7 @@ class Forks:
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
         freeze()
-        with closing(_Tickets(_portions(session.items, range(len(session.items)), self._order))) as tickets:
+        with closing(Tickets(_portions(session.items, range(len(session.items)), self._order))) as tickets:
             self._try_all(session, tickets)
         return True
 
@@ -231,7 +186,7 @@ class Forks:
 
     # the parent process ----------------------------------------------------------------------------------------------
 
-    def _try_all(self, session: pytest.Session, tickets: _Tickets) -> None:
+    def _try_all(self, session: pytest.Session, tickets: Tickets) -> None:
         count = min(self._count, len(session.items))
         forked: list[_Forked] = []
         replacements = count * REPLACEMENTS
@@ -240,11 +195,7 @@ class Forks:
                 forked.append(self._fork(session, tickets))  # noqa: PERF401 - `_see_off` must end these if a fork fails
             while forked:
                 self._interrupts.check()  # Python may have dropped the KeyboardInterrupt of a handler
-                ready = wait([one.said for one in forked])
-                for one in [one for one in forked if one.said in ready]:
-                    if self._hear(session, one):
-                        _go_on(session, one)
-                        continue
+                for one in self._ended(session, forked):
                     forked.remove(one)
                     if one.within is not None and replacements:
                         replacements -= 1
@@ -252,7 +203,7 @@ class Forks:
                     elif one.tickets is not tickets:
                         one.tickets.close()
                 while (repeated := self._next_repeated(session, len(forked))) is not None:
-                    forked.append(self._fork(session, _Tickets([repeated])))
+                    forked.append(self._fork(session, Tickets([repeated])))
         except BaseException:  # Ctrl-C too: otherwise the processes would go on
             self._interrupts.defer()
             for one in forked:
@@ -263,6 +214,15 @@ class Forks:
             for one in forked:
                 one.tickets.close()
 
+    def _ended(self, session: pytest.Session, forked: Iterable[_Forked]) -> Iterator[_Forked]:
+        """Wait for messages of processes, handle them, and yield the processes that have ended."""
+        ready = wait([one.said for one in forked])
+        for one in [one for one in forked if one.said in ready]:
+            if self._hear(session, one):
+                _go_on(session, one)
+            else:
+                yield one
+
     def _next_repeated(self, session: pytest.Session, running: int) -> Sequence[int] | None:
         """Take the next portion of scenarios to repeat; None if there is none, or if too many processes are running."""
         for portion in _portions(session.items, sorted(self._again), self._order):
@@ -272,7 +232,7 @@ class Forks:
                 return portion
         return None
 
-    def _fork(self, session: pytest.Session, tickets: _Tickets, first: int | None = None) -> _Forked:
+    def _fork(self, session: pytest.Session, tickets: Tickets, first: int | None = None) -> _Forked:
         name = f"gw{len(self._writers)}"
         self._writers.append(name)
         hears, says = multiprocessing.Pipe(duplex=False)
@@ -323,7 +283,7 @@ class Forks:
 
     # a forked process ------------------------------------------------------------------------------------------------
 
-    def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
+    def _work(self, session: pytest.Session, tickets: Tickets, first: int | None, name: str, says: Connection) -> None:
         signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # `_see_off` sends SIGTERM
         for ear in self._ears:
             ear.close()  # an open copy would hide the parent process's death
