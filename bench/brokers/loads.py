@@ -15,7 +15,6 @@ from brokers.frames import Role, WireError
 from brokers.probes import Confirm, Connect, Hold, confirm, connect, hold
 from brokers.processes import Flushes, Usage, memory, usage
 from brokers.servers import MIB, Running
-from brokers.wire import BODY
 
 US: Final = 1e6
 NS_PER_US: Final = 1e3
@@ -376,6 +375,3 @@ class Idle(Struct, frozen=True):
             one.result(120)
         empty = memory(running.pids())
         return full / MIB, before / MIB, held, (full - before) / held / 1024, empty / MIB
-
-
-MESSAGE_OCTETS = BODY

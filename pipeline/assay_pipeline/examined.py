@@ -12,9 +12,8 @@ from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.history import CASE, History
 from assay_pipeline.moments import reference
 
-SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
 BY_RULE = "case_id bigint, subject string, outcome string, figure bigint, ref string, rule string"
-"""The schema of the table of all subjects: `SUBJECT`, and the rule's id, by which the table is partitioned."""
+"""The schema of the table of all subjects: the columns of `subjects`, and the rule's id, which partitions the table."""
 
 
 def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:
@@ -27,7 +26,7 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
         figure: The number that decides the outcome: nanoseconds or a count, as the invariant defines it.
 
     Returns:
-        One row for each subject, with the columns of `SUBJECT`.
+        One row for each subject, with the columns of `CASE`, ``subject``, ``outcome``, ``figure`` and ``ref``.
     """
     return frame.select(
         *CASE,

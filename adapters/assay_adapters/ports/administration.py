@@ -133,13 +133,12 @@ Change = Define | Alter | Delete | Clear | Authorise | Start | Stop | Resolve
 
 
 STRUC_ID = "StrucId"
-"""The field of a header that names its kind: `DEAD_LETTER_HEADER` or `DELAY_HEADER`."""
-DEAD_LETTER_HEADER = "DLH"
-"""The dead-letter header (IBM MQ's MQDLH), with ``Reason``, ``DestQName`` and ``DestQMgrName``."""
-DELAY_HEADER = "DDH"
-"""The header of a staged message, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
+"""The field of a header that names its kind:
 
-DELAY:7 lists its contents, but no document defines its layout, so the names are the kit's.
+- ``DLH``, the dead-letter header (IBM MQ's MQDLH), with ``Reason``, ``DestQName`` and ``DestQMgrName``, or
+- ``DDH``, the header of a staged message, with ``DeliveryDelay`` (milliseconds) and ``DestQName``.
+
+DELAY:7 lists the contents of the second, but no document defines its layout, so the names are the kit's.
 """
 
 

@@ -27,7 +27,6 @@ from assay_sdk.model.reasons import Mqrc, refused
 _DELAY_HEADER = "DDH"
 _HEADER_BYTES = 400
 _SECOND_MS = 1_000
-_MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
 """The milliseconds after the end of a delay from which a delivery counts as the result of a further try."""

@@ -15,7 +15,6 @@ from assay_sdk.stomp import HeartBeat
 from assay_sdk.stomp.conventions import Conventions
 
 QUEUE = "assay.liveness"
-_LIMIT_S = 15.0
 
 
 class Subject(Protocol):

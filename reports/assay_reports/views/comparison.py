@@ -22,7 +22,6 @@ SCHEMA = 1
 """The version of the form of `matrix.json`."""
 PAGE = "matrix.html"
 FORM = "matrix.json"
-_DECIDED = frozenset({Verdict.PASS, Verdict.FAIL})
 _UNDECIDED = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 
 

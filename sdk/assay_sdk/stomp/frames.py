@@ -25,9 +25,6 @@ class Frame(Struct, frozen=True, gc=False):
         return self.headers.get("receipt")
 
 
-CONNECTS = frozenset(("CONNECT", "STOMP"))
-"""The commands with which a client opens a connection; a server treats both alike."""
-
 UNESCAPED = frozenset(("CONNECT", "STOMP", "CONNECTED"))
 """The commands whose headers are never escaped, as STOMP 1.0 clients expect (STOMP 1.2, Value Encoding)."""
 

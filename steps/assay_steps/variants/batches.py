@@ -9,7 +9,6 @@ from assay_steps.defects.ports import ConnectionFilter, connecting
 from assay_steps.variants.model import Variant
 
 _BATCHES = ("BT-04", "BT-06", "BT-08", "BT-10", "BT-11", "BT-12", "BT-16")
-_FOLD = 5
 
 
 class _HalfSize(ConsumerFilter):

@@ -15,7 +15,6 @@ from assay_sdk.model.reasons import Mqrc
 
 DEAD = Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)
 STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)
-REPLY = Address(AddressKind.QUEUE, "REPLY")
 OTHER = Address(AddressKind.QUEUE, "OTHER")
 COD = {"JMS_IBM_Report_COD": 0x800}
 

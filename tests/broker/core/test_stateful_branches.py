@@ -336,7 +336,7 @@ class BranchMachine(RuleBasedStateMachine):
 
 
 Step = Callable[[BranchMachine], None]
-A, B = XIDS
+A = XIDS[0]
 
 
 def _steps() -> dict[str, Step]:

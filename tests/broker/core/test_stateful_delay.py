@@ -21,7 +21,7 @@ from assay_sdk.model.message import Address, AddressKind
 
 pytestmark = pytest.mark.exhaustive
 
-TARGET, DEAD = Address(AddressKind.QUEUE, "TARGET"), Address(AddressKind.QUEUE, DEAD_LETTER_QUEUE)
+TARGET = Address(AddressKind.QUEUE, "TARGET")
 STAGED = Address(AddressKind.QUEUE, STAGING_QUEUE)
 OURS = 7
 DISCARD = {"JMS_IBM_MQMD_Report": 0x8000000}

@@ -107,9 +107,6 @@ class _Subscriptions(Struct):
     subscriptions: tuple[_Subscription, ...]
 
 
-_DESTINATIONS = {ObjectKind.QUEUE: "queue", ObjectKind.TOPIC: "topic"}
-
-
 class ProgramAdmin:
     """The `Admin` port over a vendor's program; refuses operations that the program does not offer.
 

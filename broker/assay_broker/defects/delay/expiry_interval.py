@@ -21,7 +21,7 @@ from assay_broker.defects.view import Sent, View
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import MQMT_REPORT, Mqro
 
-_OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
+_OVER = (Step.OVER, Act.GO_ON)
 _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from msgspec.structs import replace
-from tests.broker.model.words import DEAD, DEPTHS, REPLY, RETRY_MS, STAGING, UNIT_LIMIT
+from tests.broker.model.words import DEPTHS, RETRY_MS, STAGING, UNIT_LIMIT
 
 from assay_broker.core.commands import Command, Stored, StoreFailed
 from assay_broker.core.core import Core
@@ -179,6 +179,3 @@ class Shell:
         """Store all written batches without telling the core, which is being stopped."""
         while self.pending:
             self.store_oldest()
-
-
-OWN = (DEAD, REPLY, STAGING)

@@ -23,7 +23,7 @@ from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 
 _OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
-_DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
+_DEAD_LETTERED = (Step.DEAD_LETTER, Act.GO_ON)
 
 
 @defect(read_together, "gone-unreported-after-restart", "DD-76")

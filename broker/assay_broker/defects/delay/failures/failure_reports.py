@@ -28,7 +28,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import MQMT_REPORT, Mqro
 
 _OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
-_DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
+_REPORTED = (Step.REPORT, Act.GO_ON)
 
 
 @defect(puts, "report-without-temporary-queue-lost", "DD-73")
