@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.held_up import CASES, EARLY, SOUND, Case, HeldUp, tell
+from tools.held_up import CASES, EARLY, SUBSCRIBER, Case, HeldUp, tell
 
 from assay_evidence.verdicts import Verdict
 from assay_features import feature_root
 
+SOUND = Case(("DD-02",), SUBSCRIBER)
 SCENARIO = re.compile(r"^ *Scenario(?: Outline)?: (.*)$")
 RULE = re.compile(r"^  @([A-Z]{2}-\d+)\b")
 

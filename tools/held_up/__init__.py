@@ -54,7 +54,6 @@ class Case(Struct, frozen=True):
 
 
 SUBSCRIBER = "waiting_subscriber_does_not_see_the_publication_before"
-SOUND = Case(("DD-02",), SUBSCRIBER)
 EARLY = Case(("DD-02",), SUBSCRIBER, "early-for-live-subscribers")
 CASES = (
     Case(

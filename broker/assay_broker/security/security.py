@@ -76,10 +76,3 @@ class Security(Struct, frozen=True):
             encrypted: Whether the connection uses TLS.
         """
         return encrypted or self.clear_passwords or is_loopback(peer)
-
-    def authenticate(self, user: str, password: str) -> bool:
-        """Return whether a user's clear-text password is right, for HTTP basic authentication.
-
-        Without users the server accepts every name and password.
-        """
-        return self.users is None or self.users.check(user, password)

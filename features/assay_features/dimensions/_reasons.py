@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-from assay_features.dimensions._traits import DIMENSIONS
 from assay_features.rule import Rule
 
 
@@ -44,12 +43,6 @@ class Reasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if not {dimension, trait}.isdisjoint(reason.traits) and not names.isdisjoint(reason.rules):
                 return reason
         return None
-
-    def unknown_traits(self) -> set[str]:
-        """Return the names in the file that are neither a trait nor a dimension."""
-        known = {dimension.name for dimension in DIMENSIONS}
-        known |= {trait.name for dimension in DIMENSIONS for trait in dimension.traits}
-        return {trait for reason in self.untried for trait in reason.traits} - known
 
 
 @cache

@@ -139,11 +139,6 @@ class KillMatrix(Struct, frozen=True):
         return bool(known) or (not self.errors and not self._all_shown)
 
     @property
-    def sound(self) -> bool:
-        """Whether the matrix shows no problem, and no exception in a defect's own code."""
-        return not self.wrong and not self.errors
-
-    @property
     def _all_shown(self) -> bool:
         return not self.unbroken and all(rule.proven for rule in self.rules)
 

@@ -46,7 +46,6 @@ def test_without_users_a_server_listens_on_loopback_only(host: str) -> None:
 def test_without_users_everybody_is_anonymous(private: bool) -> None:
     assert Security().anonymous
     assert Security().mechanisms(private=private) == ("ANONYMOUS",)
-    assert Security().authenticate("anybody", "anything")
 
 
 def test_with_users_a_password_is_sent_only_where_nobody_can_listen_in() -> None:
@@ -57,8 +56,3 @@ def test_with_users_a_password_is_sent_only_where_nobody_can_listen_in() -> None
     assert security.is_private("127.0.0.1", encrypted=False)
     assert security.is_private("10.0.0.1", encrypted=True)
     assert not security.is_private("10.0.0.1", encrypted=False)
-
-
-def test_with_users_name_and_password_are_checked() -> None:
-    assert Security(USERS).authenticate("alice", "secret")
-    assert not Security(USERS).authenticate("alice", "wrong")

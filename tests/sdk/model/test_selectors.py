@@ -7,6 +7,7 @@ import time
 from itertools import product
 
 import pytest
+from tests.sdk.model.truths import truth_of
 
 from assay_sdk.model.message import Message, Property
 from assay_sdk.model.selectors import Selector, SelectorError
@@ -20,7 +21,7 @@ def message(**properties: Property) -> Message:
 
 
 def said(text: str, **properties: Property) -> bool | None:
-    return Selector.parse(text).evaluate(message(**properties))
+    return truth_of(text, message(**properties))
 
 
 def conjunction(one: bool | None, other: bool | None) -> bool | None:
@@ -45,9 +46,8 @@ def test_not_follows_the_truth_table_in_full(one: bool | None) -> None:
 
 def test_unknown_does_not_match() -> None:
     for text in ("a", "NOT a", "a = 1", "a <> 1", "NOT a = 1"):
-        selector = Selector.parse(text)
-        assert not selector.matches(message())
-        assert selector.evaluate(message()) is None
+        assert not Selector.parse(text).matches(message())
+        assert truth_of(text, message()) is None
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ HEADS = Message(
     ],
 )
 def test_header_fields_are_seen_by_their_jms_names(text: str, of: Message, expected: bool | None) -> None:
-    assert Selector.parse(text).evaluate(of) is expected
+    assert truth_of(text, of) is expected
 
 
 @pytest.mark.parametrize("name", ["JMSExpiration", "JMSDestination", "JMSReplyTo", "JMSRedelivered", "JMSAnything"])

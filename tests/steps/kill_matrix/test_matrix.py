@@ -45,7 +45,7 @@ def test_a_scenario_that_fails_has_caught_the_defect_and_one_in_error_has_not() 
     assert [(defect.name, defect.caught_by) for defect in rule.defects] == [("early", ("a",)), ("late", ())]
     assert rule.proven
     assert matrix.unkilled == ("b",)
-    assert not matrix.sound
+    assert matrix.wrong
 
 
 def test_in_real_time_every_defect_is_to_be_caught_though_not_by_every_scenario() -> None:
@@ -53,18 +53,18 @@ def test_in_real_time_every_defect_is_to_be_caught_though_not_by_every_scenario(
     caught = {"early": outcomes(a="fail", b="pass"), "late": outcomes(a="fail", b="pass")}
     matrix = structs.replace(_matrix(unbroken, caught, DEFECTS, {}), real_time=True)
     assert matrix.unkilled == ("b",)
-    assert matrix.sound
+    assert (matrix.wrong, matrix.errors) == (False, ())
     missed = {**caught, "late": outcomes(a="pass", b="pass")}
     matrix = structs.replace(_matrix(unbroken, missed, DEFECTS, {}), real_time=True)
     assert (matrix.caught, matrix.missed) == ({"early"}, {"late"})
-    assert not matrix.sound
+    assert matrix.wrong
 
 
 def test_a_scenario_that_does_not_pass_unbroken_is_an_alarm() -> None:
     broken = {"early": outcomes(a="fail", b="fail"), "late": outcomes(a="pass", b="pass")}
     matrix = _matrix(outcomes(a="inconclusive", b="pass"), broken, DEFECTS, {})
     assert matrix.alarms == ("a",)
-    assert not matrix.sound
+    assert matrix.wrong
 
 
 def test_a_rule_without_a_defect_that_is_caught_is_not_proven() -> None:
@@ -105,7 +105,7 @@ def test_a_scenario_that_the_backend_cannot_run_is_neither_an_alarm_nor_unkilled
     broken = {"early": outcomes(a="fail", b="unsupported"), "late": outcomes(a="fail", b="unsupported")}
     matrix = _matrix(outcomes(a="pass", b="unsupported"), broken, DEFECTS, {})
     assert (matrix.alarms, matrix.unkilled, matrix.unsupported) == ((), (), ("b",))
-    assert matrix.sound
+    assert (matrix.wrong, matrix.errors) == (False, ())
 
 
 def test_rules_are_chosen_by_id_and_by_any_of_several_profiles() -> None:
@@ -156,7 +156,7 @@ def test_a_defect_whose_own_code_raises_is_in_error_and_not_missed(monkeypatch: 
     assert broken[error.scenario].verdict == "error"
     assert "RuntimeError: no such field" in error.reason
     assert (matrix.caught, matrix.missed) == (frozenset(), frozenset())
-    assert (matrix.wrong, matrix.sound) == (False, False)
+    assert not matrix.wrong
 
 
 def test_an_error_that_a_scenario_has_without_the_defect_too_is_none_of_the_defect() -> None:
@@ -176,7 +176,7 @@ def test_an_error_of_one_defect_hides_no_other_that_is_missed() -> None:
 
 def test_everything_sound_says_so() -> None:
     matrix = _matrix(outcomes(a="pass"), {"early": outcomes(a="fail"), "late": outcomes(a="fail")}, DEFECTS, {})
-    assert matrix.sound
+    assert (matrix.wrong, matrix.errors) == (False, ())
 
 
 @pytest.mark.parametrize("name", all_defects())

@@ -92,15 +92,15 @@ def test_a_scenario_that_a_variant_does_not_pass_convicts_it() -> None:
     (variant,) = convictions(unbroken, {"other": {**unbroken, "b": Outcome("fail", ("DD-56",))}})
     assert variant == TriedVariant("other", ("b",))
     matrix = KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}, variants=(variant,))
-    assert not matrix.sound
-    assert KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}).sound
+    assert matrix.wrong
+    assert not KillMatrix(rules=(), alarms=(), unkilled=(), too_broad={}).wrong
     assert Tolerance((variant, TriedVariant("right", ())), 3).convicted == (variant,)
 
 
 def test_the_kill_matrix_tries_the_variants_of_its_rules() -> None:
     matrix = kill_matrix(rules=("PD-29",))
     assert TriedVariant("non-persistent-dropped-without-receiver", ()) in matrix.variants
-    assert matrix.sound
+    assert (matrix.wrong, matrix.errors) == (False, ())
 
 
 def test_every_variant_of_a_rule_tries_its_scenarios() -> None:

@@ -45,7 +45,9 @@ class Selector:
 
     Applications create a selector with `parse`.
 
-    Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.
+    Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.  `str` returns the canonical form:
+    capital keywords, single spaces, only necessary parentheses.  `parse` returns an equal selector for it.  This text
+    may be longer than `text`, and so exceed the limit on the length.
     """
 
     __slots__ = ("_condition", "_spelled", "_text")
@@ -76,18 +78,6 @@ class Selector:
     def matches(self, message: Message) -> bool:
         """Return whether the selector is true for a message; False if it is unknown (Jakarta Messaging 3.1, 3.8.1)."""
         return self._condition(message) is True
-
-    def evaluate(self, message: Message) -> bool | None:
-        """Evaluate the selector for a message: True, False, or None for unknown (Jakarta Messaging 3.1, 3.8.1.2)."""
-        return self._condition(message)
-
-    def to_text(self) -> str:
-        """Return the selector in canonical form: capital keywords, single spaces, only necessary parentheses.
-
-        `parse` returns an equal selector for the canonical text.  This text may be longer than `text`, and so exceed
-        the limit on the length.
-        """
-        return self._spelled
 
     def __str__(self) -> str:
         return self._spelled
