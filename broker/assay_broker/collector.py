@@ -11,11 +11,10 @@ from assay_broker.core.commands import Command
 from assay_broker.core.effects import Answer
 from assay_broker.shell import QueueManager
 from assay_sdk.driver import Outcome
-from assay_sdk.time import Clock
+from assay_sdk.time import NS_PER_MS, Clock
 
 _TOGETHER = 128
 """The highest number of puts in one turn; between turns the queue manager serves other connections."""
-_NS_PER_MS = 1_000_000
 
 Answered = Callable[[Answer], None]
 _Fields = ParamSpec("_Fields")
@@ -51,7 +50,7 @@ class CommandCollector:
 
         The time is rounded up, as clients round it (DD-02, DD-56), so that no delay ends too early for the client.
         """
-        return self.instant_ms or -(-self._clock.wall_ns() // _NS_PER_MS)
+        return self.instant_ms or -(-self._clock.wall_ns() // NS_PER_MS)
 
     def next_number(self) -> int:
         """Return a number that is unique on this connection."""

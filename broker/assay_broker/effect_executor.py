@@ -16,9 +16,7 @@ from assay_broker.log import Held
 from assay_broker.seams import Seams
 from assay_broker.shared_resources import SharedResources
 from assay_sdk.model.message import Message
-from assay_sdk.time import Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Runner
 
 _FOR_PEERS = Deliver, Answer
 """The types of effects for peers that can wait for a batch; the third type, `CloseLink`, never waits."""
@@ -190,4 +188,4 @@ class EffectExecutor:
             hook(message)
 
     def _now_ms(self) -> int:
-        return self._runner.clock.wall_ns() // _NS_PER_MS
+        return self._runner.clock.wall_ns() // NS_PER_MS

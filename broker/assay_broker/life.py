@@ -9,9 +9,7 @@ from assay_broker.core.core import Core
 from assay_broker.log import Held
 from assay_broker.stores import PartedStore, Store
 from assay_sdk.model.message import Message
-from assay_sdk.time import CancelJob, Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
 
 class Life:
@@ -81,7 +79,7 @@ class Life:
         self._tick_ms, self._tick_job = due_ms, None
         if due_ms is not None:
             clock = self._runner.clock
-            due_ns = clock.monotonic_ns() + due_ms * _NS_PER_MS - clock.wall_ns()
+            due_ns = clock.monotonic_ns() + due_ms * NS_PER_MS - clock.wall_ns()
             self._tick_job = self._runner.call_at(due_ns, self._tick)
 
     def end(self) -> None:

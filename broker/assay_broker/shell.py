@@ -30,9 +30,8 @@ from assay_broker.stores import FileStore, Store
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
-_NS_PER_MS = 1_000_000
 _LOG = logging.getLogger(__name__)
 
 
@@ -348,7 +347,7 @@ class QueueManager:
     # one command -------------------------------------------------------------------------------------------------
 
     def _now_ms(self) -> int:
-        return self._runner.clock.wall_ns() // _NS_PER_MS
+        return self._runner.clock.wall_ns() // NS_PER_MS
 
     def _tick(self) -> None:
         self.contain("a timed job", partial(self.handle, Tick()))

@@ -15,8 +15,9 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.histories.measures import MEASURES_SCHEMA, PERCENTILES, Batches, FaultSpan, Lateness, Measures, Rate
+from assay_evidence.spans import NS_PER_MS
 from assay_pipeline.history import CASE, MESSAGE, History
-from assay_pipeline.moments import NS_PER_MS, any_of, no
+from assay_pipeline.moments import any_of, no
 from assay_pipeline.quiet import due, since_send
 from assay_pipeline.verdicts import RunOf
 

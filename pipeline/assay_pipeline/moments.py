@@ -10,8 +10,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.spans import NS_PER_MS
+
 MOMENT = ("writer", "seq", "boot", "mono_ns", "wall_ns", "unc_ns")
-NS_PER_MS = 1_000_000
 
 
 def moment() -> Column:

@@ -20,9 +20,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import LOSING
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import DEFINE, SPECIAL, Limit, Limits
 from assay_pipeline.history import CASE, MESSAGE
-from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
+from assay_pipeline.moments import any_of, elapsed, no, precedes
 
 FOREVER = 2**62
 QUIET_MS = Limit(

@@ -11,6 +11,7 @@ from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Wat
 from assay_evidence.events.pairs import paired
 from assay_evidence.figures import counted, duration
 from assay_evidence.names import plain
+from assay_evidence.spans import NS_PER_MS
 from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import describe
@@ -67,7 +68,7 @@ def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ..
         delay_ms = call.args.get("delay_ms")
         if isinstance(delay_ms, int) and delay_ms > 0 and (answer is None or answer.refused is None):
             key = plain(call.msg.key, call.scenario or "")
-            dues.append(Due(clock.at_ns(call) + delay_ms * 1_000_000, key))
+            dues.append(Due(clock.at_ns(call) + delay_ms * NS_PER_MS, key))
     return tuple(dues)
 
 

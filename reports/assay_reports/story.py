@@ -34,6 +34,7 @@ from assay_evidence.events import (
 )
 from assay_evidence.figures import duration
 from assay_evidence.names import plain
+from assay_evidence.spans import NS_PER_MS
 from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import administered, describe, error_of, refusal
@@ -362,7 +363,7 @@ def _argument(name: str, value: Scalar) -> str:
     if value is True:
         return word
     if name.endswith("_ms") and isinstance(value, int):
-        return f"{word} {duration(value * 1_000_000)}"
+        return f"{word} {duration(value * NS_PER_MS)}"
     return f"{word} {value}"
 
 

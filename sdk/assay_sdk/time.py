@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+NS_PER_MS = 1_000_000
+
 
 class Clock(Protocol):
     """A clock; reading it never waits."""

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from assay_adapters.ports.client import Script
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
 T = TypeVar("T")
-
-_NS_PER_MS = 1_000_000
 
 
 class ScriptedFailureError(RuntimeError):
@@ -71,7 +69,7 @@ class ScriptedListener(Generic[T]):
         before = len(self._came)
         self._came.extend(messages)
         if script.take_ms:
-            due_ns = self._runner.clock.monotonic_ns() + script.take_ms * _NS_PER_MS
+            due_ns = self._runner.clock.monotonic_ns() + script.take_ms * NS_PER_MS
             self._runner.run_until(lambda: False, due_ns)
         fails = self._fails()
         self._acknowledge_some(messages, before)

@@ -10,9 +10,7 @@ from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.security import Security
 from assay_broker.shell import QueueManager
 from assay_broker.sockets.listener import ClientListener, ListenError
-from assay_sdk.time import Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Runner
 
 
 class AmqpListenError(ListenError):
@@ -85,7 +83,7 @@ class AmqpListener(ClientListener):
             if one is not None and isinstance(client, AmqpSocket):
                 views.append(
                     AmqpConnectionView(
-                        one.container, client.user, client.peer, len(one.context.links), one.since_ns // _NS_PER_MS
+                        one.container, client.user, client.peer, len(one.context.links), one.since_ns // NS_PER_MS
                     )
                 )
         return tuple(views)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
-_NS_PER_MS = 1_000_000
 _PORTION = 64
 """The most due jobs that one call runs, so that the event loop can do other work in between."""
 
@@ -42,7 +41,7 @@ class Deadlines:
 
     def __init__(self, runner: Runner, limit_ms: int) -> None:
         self._runner = runner
-        self._limit_ns = limit_ms * _NS_PER_MS
+        self._limit_ns = limit_ms * NS_PER_MS
         self._row: dict[Deadline, None] = {}
         self._alarm: CancelJob | None = None
 

@@ -9,9 +9,7 @@ from assay_broker.shell import QueueManager
 from assay_broker.sockets.listener import ClientListener, ListenError
 from assay_broker.stomp.limits import StompLimits
 from assay_broker.stomp.sockets import StompSocket
-from assay_sdk.time import Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Runner
 
 
 class StompListenError(ListenError):
@@ -85,7 +83,7 @@ class StompListener(ClientListener):
                         client.user,
                         client.peer,
                         len(context.subscriptions),
-                        session.since_ns // _NS_PER_MS,
+                        session.since_ns // NS_PER_MS,
                         f"STOMP {context.version}",
                     )
                 )

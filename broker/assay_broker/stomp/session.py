@@ -37,9 +37,9 @@ from assay_sdk.stomp import (
     parse_heart_beat,
 )
 from assay_sdk.stomp.extensions import EXTENSIONS, OPEN_ERRORS, OURS
+from assay_sdk.time import NS_PER_MS
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
 _OPEN = SessionState.OPEN
 _PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.ENDED))
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
@@ -346,7 +346,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
     def _open(self) -> None:
         context = self.context
         number = context.number
-        context.id = f"{self.since_ns // _NS_PER_MS:x}.{number:x}"
+        context.id = f"{self.since_ns // NS_PER_MS:x}.{number:x}"
         context.destinations.prefix = str(number)
         headers = {"version": context.version.value, "session": context.id, "server": f"assay/{product_version()}"}
         if context.version is not Version.V1_0:

@@ -12,10 +12,9 @@ from assay_broker.stomp.interfaces import SessionOwner
 from assay_broker.stomp.session import StompSession
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp import Pulse
-from assay_sdk.time import CancelJob
+from assay_sdk.time import NS_PER_MS, CancelJob
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
 _REFUSED = "The user is unknown, or its password is wrong"
 
 
@@ -182,7 +181,7 @@ class StompSocket(ClientSocket):
     # --- heart-beats
 
     def _now_ms(self) -> int:
-        return self._runner.clock.monotonic_ns() // _NS_PER_MS
+        return self._runner.clock.monotonic_ns() // NS_PER_MS
 
     def _start_pulse(self, session: StompSession) -> None:
         self._forget_limit()
@@ -192,7 +191,7 @@ class StompSocket(ClientSocket):
     def _set_tick(self, pulse: Pulse) -> None:
         due_ms = pulse.next_ms()
         if due_ms is not None:
-            self._tick = self._runner.call_at(max(due_ms, self._now_ms() + 1) * _NS_PER_MS, self._beat)
+            self._tick = self._runner.call_at(max(due_ms, self._now_ms() + 1) * NS_PER_MS, self._beat)
 
     def _beat(self) -> None:
         """Write a heart-beat if one is due, and end the session if the client has been silent for too long."""

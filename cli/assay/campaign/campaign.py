@@ -35,6 +35,7 @@ from assay_evidence.writer import JournalWriter
 from assay_features import load_catalogue
 from assay_sdk.model.message import Address
 from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.journal import instant
 from assay_steps.plugin.folder import JOURNALS
 from assay_steps.plugin.run import MAIN, new_run_id
@@ -246,7 +247,7 @@ class Campaign:
         self._supervisor.await_halt(seconds)
 
     def _drain(self, number: int, clients: Clients) -> None:
-        calm_ns = self._clock.monotonic_ns() + (LONGEST_DELAY_MS + CALM_MS) * 1_000_000
+        calm_ns = self._clock.monotonic_ns() + (LONGEST_DELAY_MS + CALM_MS) * NS_PER_MS
         parts: list[tuple[tuple[tuple[Family, Address], ...], tuple[str, ...]]] = [
             (((Family.QUEUE, place(Family.QUEUE, number)), (Family.PASSING, place(Family.PASSING, number))), ()),
             (tuple((Family.UNITS, place(Family.UNITS, number, end)) for end in ("IN", "OUT")), ()),

@@ -12,6 +12,7 @@ from msgspec import Struct
 from assay.exits import UsageProblem
 from assay.importing.columns import COLUMNS, EVENT, Kind, Type
 from assay_adapters.suggestions import unknown
+from assay_evidence.spans import NS_PER_MS
 
 Unit = Literal["", "iso", "s", "ms", "us", "ns"]
 Statement = Literal["consumers", "incidents"]
@@ -70,7 +71,7 @@ class LogMapping(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def uncertainty_ns(self) -> int:
         """The uncertainty of the times in nanoseconds."""
-        return round(self.clock.uncertainty_ms * 1_000_000)
+        return round(self.clock.uncertainty_ms * NS_PER_MS)
 
     def column(self, name: str) -> ColumnName:
         """Return the form of a column in the log, by Assay's name."""

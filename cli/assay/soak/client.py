@@ -25,6 +25,7 @@ from assay_adapters.ports.client import AckMode, ClientObserver, Endpoint
 from assay_evidence import EvidenceError, events
 from assay_evidence.files.parts import PartLimits
 from assay_evidence.writer import JournalWriter
+from assay_sdk.time import NS_PER_MS
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.recording import Recorder
@@ -37,7 +38,6 @@ END_CALL = signal.SIGUSR1
 """The signal that ends a call to the client under test after the stop; it does nothing if no call waits."""
 REPORT_NS = 400_000_000
 """The nanoseconds from one report of a client to the next."""
-NS_PER_MS = 1_000_000
 
 
 class ClientOrder(Struct, frozen=True, kw_only=True):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from multiprocessing.connection import Connection
 
-from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, Surroundings, take_part
+from assay.soak.client import ClientOrder, ClientProcess, Report, Surroundings, take_part
 from assay.soak.slice_consumer import EARLY_MS, QUIET_MS, SliceConsumer
 from assay.soak.workloads import Workload
 from assay_adapters.ports.client import Seen
 from assay_sdk.model.message import AddressKind
+from assay_sdk.time import NS_PER_MS
 
 TURN_MS = 50
 """The time between two checks of the consumers, in milliseconds."""

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from assay_sdk.time import NS_PER_MS
+
 WINDOW_MS = 5_000
 """The length of a window, in milliseconds: about the longest silence on which a verdict of the judge rests."""
-_WINDOW_NS = WINDOW_MS * 1_000_000
+_WINDOW_NS = WINDOW_MS * NS_PER_MS
 
 
 class _Sample(Struct, frozen=True):

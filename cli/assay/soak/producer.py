@@ -8,11 +8,12 @@ from multiprocessing.connection import Connection
 from msgspec.structs import replace
 
 from assay.campaign.connection import ClientConnection, LostError
-from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, Surroundings, take_part
+from assay.soak.client import ClientOrder, ClientProcess, Report, Surroundings, take_part
 from assay.soak.plan import Act, acts
 from assay.soak.workloads import Delays, Workload, place
 from assay_adapters.ports.client import AckMode, Draft, Setting
 from assay_sdk.model.message import AddressKind
+from assay_sdk.time import NS_PER_MS
 
 LATE_MS = 1_000
 """A producer skips an act that is late by more than this many milliseconds, so that an outage causes no backlog."""

@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import Protocol
 
 from assay.campaign.connection import ClientConnection, LostError
-from assay.soak.client import NS_PER_MS, ClientOrder
+from assay.soak.client import ClientOrder
 from assay.soak.plan import ROLLBACK_PERCENT, Plan
 from assay.soak.producer import LATE_MS
 from assay.soak.workloads import LONGEST_MS, Reading, Workload, place
 from assay_adapters.ports.client import AckMode, ClientEvent, ClientObserver, Origin, Seen
 from assay_sdk.driver import Durability
-from assay_sdk.time import Clock
+from assay_sdk.time import NS_PER_MS, Clock
 from assay_steps.cast.actors import Consumer
 
 EARLY_MS = 2_000

@@ -33,6 +33,7 @@ from assay_evidence.interrupts import ctrl_c_deferred
 from assay_evidence.writer import Instant, JournalWriter
 from assay_features import load_catalogue
 from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.journal import instant
 from assay_steps.plugin.folder import JOURNALS, PLAN
 from assay_steps.plugin.request import Pair, RunRequest
@@ -40,7 +41,6 @@ from assay_steps.plugin.run import MAIN, new_run_id
 
 E = TypeVar("E", bound=Event)
 
-NS_PER_MS = 1_000_000
 LEAD_MS = EARLY_MS + 500
 """The time from the readiness of the last client to the start of the load, in milliseconds."""
 LISTEN_S = 0.1

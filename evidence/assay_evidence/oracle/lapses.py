@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from assay_evidence.events import Call, Event, Return, Seen
 from assay_evidence.oracle.holders import Attachment, Holders
-from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes, unsure
+from assay_evidence.oracle.moments import elapsed, precedes, unsure
 from assay_evidence.oracle.publications import is_stored, publications
 from assay_evidence.oracle.story import Story
 from assay_evidence.oracle.values import Send
+from assay_evidence.spans import NS_PER_MS
 
 LEAVING = ("abort", "close-connection", "close-session", "close-consumer")
 DISCONNECTING = ("abort", "close-connection")

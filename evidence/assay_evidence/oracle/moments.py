@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from assay_evidence.events import Event
 
-NS_PER_MS = 1_000_000
-
 
 def elapsed(start: Event, end: Event) -> int:
     """Return the nanoseconds from one event to another.

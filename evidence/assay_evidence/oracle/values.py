@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from assay_evidence.events import Call, Callback, Event, Fault, Return, Seen, Unit, Watch
-from assay_evidence.oracle.moments import NS_PER_MS, elapsed
+from assay_evidence.oracle.moments import elapsed
+from assay_evidence.spans import NS_PER_MS
 
 FOREVER = 2**62
 

@@ -61,12 +61,13 @@ from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.batched import Delivery, deliveries
 from assay_evidence.oracle.copies import failures
 from assay_evidence.oracle.holders import Holders
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, no, precedes
+from assay_pipeline.moments import no, precedes
 from assay_pipeline.quiet import since_send, touches
 from assay_pipeline.rules.repeats import SETTLED_MS
 

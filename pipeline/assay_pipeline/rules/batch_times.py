@@ -34,11 +34,12 @@ from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.batched import deliveries
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.oracle.values import Send
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, elapsed, no, uncertainty
+from assay_pipeline.moments import elapsed, no, uncertainty
 from assay_pipeline.quiet import since_send
 from assay_pipeline.rules.expiry import EXPIRY_MS
 

@@ -56,12 +56,13 @@ from assay_evidence.oracle.copies import giving_back
 from assay_evidence.oracle.endings import Ending, endings
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.oracle.values import Send
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
+from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, quiet_tail, since_send, special, touches, unbroken, withheld
 from assay_pipeline.rules.repeats import SETTLED_MS
 

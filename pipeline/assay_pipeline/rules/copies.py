@@ -29,11 +29,12 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.values import Send, Span
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
+from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import QUIET_MS, due, fault_touches, quiet_after, since_send, withheld
 
 

@@ -41,11 +41,12 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.values import Send, Sighting, Span
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, elapsed, no, precedes, uncertainty
+from assay_pipeline.moments import elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import FOREVER, QUIET_MS, quiet_after, since_send
 
 EXPIRY_MS = Limit("expiry_ms", 250, "How long after its expiry a message may still be delivered.")

@@ -33,10 +33,10 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.oracle.copies import copies
 from assay_evidence.oracle.holders import Kind
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import OfTable, Rows, of_copies
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 

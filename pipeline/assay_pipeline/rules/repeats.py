@@ -52,12 +52,13 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import FATAL
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.settled_copies import RETAIN, settled_copies
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
+from assay_pipeline.moments import any_of, elapsed, no, precedes
 from assay_pipeline.quiet import QUIET_MS, quiet_after, since_send, touches
 
 SETTLED_MS = Limit(

@@ -53,12 +53,13 @@ from assay_evidence.events import Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.oracle.values import Send
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import alone
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes, uncertainty
+from assay_pipeline.moments import any_of, no, precedes, uncertainty
 from assay_pipeline.quiet import (
     LATE_MS,
     QUIET_MS,

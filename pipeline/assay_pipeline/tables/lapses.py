@@ -35,8 +35,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.spans import NS_PER_MS
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
-from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes, uncertainty
+from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import due, quiet_tail, special, unbroken, withheld
 from assay_pipeline.tables.publications import publications
 

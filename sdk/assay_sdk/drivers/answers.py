@@ -11,7 +11,7 @@ from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, PeerPrope
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
 GiveUp = Callable[[], str]
 """A function that ends the request of a command that has timed out.
@@ -70,7 +70,7 @@ class Answers:
 
     def owe(self, command: DriverCommand) -> None:
         """Note that a command needs an answer, and start its timeout."""
-        due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
+        due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * NS_PER_MS
         self._open[command.token] = _Owed(type(command), due_ns)
         if self._timer is None:
             self._timer = self._runner.call_at(due_ns, self._time_out)

@@ -24,10 +24,9 @@ from assay_sdk.local.local_socket import LocalSocket
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
-_NS_PER_MS = 1_000_000
-_RETRY_NS = 2 * _NS_PER_MS
+_RETRY_NS = 2 * NS_PER_MS
 """The time before the next attempt to connect if the broker's queue of connections is full, in nanoseconds."""
 
 
@@ -99,7 +98,7 @@ class LocalWire:
         self._line: LocalSocket | None = None
         self._closing: int | None = None
         self._over = False
-        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
+        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * NS_PER_MS
         self._timer = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._connect)
 

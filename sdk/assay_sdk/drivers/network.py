@@ -22,13 +22,11 @@ from assay_sdk.drivers.host_port import HostPort, Scheme, read_url
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
 CLOSE_TIMEOUT_MS = 5_000
 """The time for which the client waits for the broker's answer to a close before it closes the socket, in
 milliseconds."""
-
-_NS_PER_MS = 1_000_000
 
 
 class Route(Struct, frozen=True):
@@ -132,7 +130,7 @@ class NetworkWire(ABC, Generic[_LineT]):
 
     def now_ms(self) -> int:
         """Return the time of day in milliseconds since the epoch."""
-        return self._runner.clock.wall_ns() // _NS_PER_MS
+        return self._runner.clock.wall_ns() // NS_PER_MS
 
     def next_number(self) -> int:
         """Return a number that this connection has not used yet."""
@@ -228,7 +226,7 @@ class NetworkWire(ABC, Generic[_LineT]):
             self.answers.emit(Failed(token, lost("the connection is closed: create a new one")))
 
     def _after(self, delay_ms: int, job: Callable[[], None]) -> CancelJob:
-        return self._runner.call_at(self._runner.clock.monotonic_ns() + delay_ms * _NS_PER_MS, job)
+        return self._runner.call_at(self._runner.clock.monotonic_ns() + delay_ms * NS_PER_MS, job)
 
     def _open_timed_out(self) -> None:
         text = f"the broker did not open the connection within {self._target.open_timeout_ms} ms"

@@ -11,6 +11,7 @@ from assay_adapters.clients.keys import KID, key_in_encoded
 from assay_adapters.ports.administration import RawMessage
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.time import NS_PER_MS
 
 _PATH = "/api/jolokia/"
 _BROKER = "org.apache.activemq:type=Broker,brokerName=*"
@@ -18,7 +19,6 @@ _OWN = "JMS_AMQP_"
 """The prefix of properties in which ActiveMQ stores parts of an AMQP message."""
 _SHOWN = 400
 """The largest number of messages that ActiveMQ shows in one answer (maxBrowsePageSize)."""
-_NS_PER_MS = 1_000_000
 
 _FIELDS = {
     "message_id": "JMSMessageID",
@@ -96,7 +96,7 @@ class ActiveMqAdministrator(Administrator):
             persistent=shown.mode == "PERSISTENT",
             priority=shown.priority,
             expires_ms=shown.expiration,
-            now_ms=self._clock.wall_ns() // _NS_PER_MS,
+            now_ms=self._clock.wall_ns() // NS_PER_MS,
         )
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 

@@ -22,6 +22,7 @@ from assay_adapters.clients.keys import KID, key_in
 from assay_adapters.ports.administration import ORDINARY_USERS, RawMessage
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.time import NS_PER_MS
 
 _PATH = "/console/jolokia/"
 _DOMAIN = "org.apache.activemq.artemis"
@@ -34,7 +35,6 @@ _RESERVED = ("_AMQ", "__AMQ", "JMS")
 _SHOWN = 200
 """The largest number of messages that Artemis shows in one answer (management-browse-page-size)."""
 _SECURE = "addSecuritySettings(java.lang.String,java.lang.String)"
-_NS_PER_MS = 1_000_000
 
 
 class _Shown(Struct, frozen=True, kw_only=True, rename={"strings": "StringProperties", "message_id": "userID"}):
@@ -149,7 +149,7 @@ class ArtemisAdministrator(Administrator):
             persistent=shown.durable,
             priority=shown.priority,
             expires_ms=shown.expiration,
-            now_ms=self._clock.wall_ns() // _NS_PER_MS,
+            now_ms=self._clock.wall_ns() // NS_PER_MS,
         )
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 

@@ -13,6 +13,7 @@ from assay_adapters.clients.keys import KID, key_in_encoded
 from assay_adapters.ports.administration import RawMessage
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
+from assay_sdk.time import NS_PER_MS
 
 _ROOT = "/api/latest"
 _QUOTED = 2
@@ -26,7 +27,6 @@ _ABSENT = ("Held", "")
 _BEGINNING = 500
 """The number of octets at the beginning of a body in which the kit's id is searched for."""
 _PROPERTY = (str, int)  # bool, too: it is a subclass of int
-_NS_PER_MS = 1_000_000
 
 
 class _Shown(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -121,7 +121,7 @@ class BrokerJAdministrator(Administrator):
             persistent=shown.persistent,
             priority=shown.priority,
             expires_ms=shown.expiration_time,
-            now_ms=self._clock.wall_ns() // _NS_PER_MS,
+            now_ms=self._clock.wall_ns() // NS_PER_MS,
         )
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 

@@ -14,10 +14,9 @@ from assay_broker.amqp.connections.connection import AmqpConnection, ConnectionO
 from assay_broker.amqp.connections.sasl import Phase, SaslServer
 from assay_broker.amqp.connections.states import ConnectionState
 from assay_broker.sockets.client_socket import ClientSocket, SocketOwner
-from assay_sdk.time import CancelJob
+from assay_sdk.time import NS_PER_MS, CancelJob
 
 _LOG = logging.getLogger(__name__)
-_NS_PER_MS = 1_000_000
 
 
 class AmqpSocketOwner(ConnectionOwner, SocketOwner, Protocol):
@@ -171,13 +170,13 @@ class AmqpSocket(ClientSocket):
         if connection is None or self._finished:
             return
         now_ns = self._runner.clock.monotonic_ns()
-        due_ns = connection.engine.tick(now_ns // _NS_PER_MS) * _NS_PER_MS
+        due_ns = connection.engine.tick(now_ns // NS_PER_MS) * NS_PER_MS
         if self._limit is not None and connection.is_open:
             if not 0 < due_ns < self._limit.due_ns:
                 return  # the login's deadline comes first, and most connections end before it
             self._forget_limit()
         if due_ns:
-            self._tick = self._runner.call_at(max(due_ns, now_ns + _NS_PER_MS), self._time_passed)
+            self._tick = self._runner.call_at(max(due_ns, now_ns + NS_PER_MS), self._time_passed)
 
     def _time_passed(self) -> None:
         self._beat()

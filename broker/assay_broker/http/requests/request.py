@@ -17,7 +17,7 @@ from assay_broker.http.requests.connections import ManagerConnection, connected
 from assay_broker.http.requests.descriptor import VERSIONS, Version
 from assay_broker.http.requests.problems import Faults, HttpProblem
 from assay_broker.shell import QueueManager
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
 
 class ConnectionView(Protocol):
@@ -106,7 +106,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
     @property
     def now_ms(self) -> int:
         """The time, in milliseconds since the epoch."""
-        return self.served.runner.clock.wall_ns() // 1_000_000
+        return self.served.runner.clock.wall_ns() // NS_PER_MS
 
     def path(self, name: str) -> str:
         """Return the value of a variable part of the path."""

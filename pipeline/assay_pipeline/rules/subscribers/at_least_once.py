@@ -47,12 +47,13 @@ from assay_evidence.events import FATAL, LOSING
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import Copy, all_copies
 from assay_evidence.oracle.values import Send
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import OfTable, Rows, of_copies, subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
+from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 

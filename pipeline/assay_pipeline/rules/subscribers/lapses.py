@@ -42,10 +42,10 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.oracle.lapses import Lapse
 from assay_evidence.oracle.lapses import lapses as of_story
+from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.examined import OfTable, Rows
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import NS_PER_MS
 from assay_pipeline.quiet import LATE_MS
 
 LAPSE_MS = Limit("lapse_ms", 4_000, "How long after its time to live a subscription may still exist.")

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 
 from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.feeds import Buffering, Handing
-from assay_sdk.time import CancelJob
+from assay_sdk.time import NS_PER_MS, CancelJob
 
-_NS_PER_MS = 1_000_000
 WIDEST = 2**30
 """Largest credit that the client grants: Qpid Proton stores a link's credit in 31 bits, and adds new credit to it."""
 
@@ -34,7 +33,7 @@ class BatchFeed:
         self._consumer = consumer
         self._listener = listener
         self._size = size
-        self._timeout_ns = timeout_ms * _NS_PER_MS
+        self._timeout_ns = timeout_ms * NS_PER_MS
         self._timer: CancelJob | None = None
         self._announced = False
         self._asking = False

@@ -10,8 +10,7 @@ from assay_sdk.engine.deliveries.failures import FailurePause, Pausing
 from assay_sdk.engine.deliveries.poison import PoisonLimit
 from assay_sdk.engine.settings import Source
 from assay_sdk.observer import Handed
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS
 
 
 class Recipient(Pausing, Protocol):
@@ -94,4 +93,4 @@ class EngineDelivery:
 
     def _is_over(self, wall_ns: int) -> bool:
         expiry_ms = self.message.expiry_ms
-        return expiry_ms is not None and 0 < expiry_ms * _NS_PER_MS <= wall_ns
+        return expiry_ms is not None and 0 < expiry_ms * NS_PER_MS <= wall_ns

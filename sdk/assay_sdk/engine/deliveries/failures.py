@@ -6,10 +6,9 @@ from functools import partial
 from typing import Protocol
 
 from assay_sdk.engine.states import Link
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
 _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 10_000
-_NS_PER_MS = 1_000_000
 
 
 class Pausing(Protocol):
@@ -54,7 +53,7 @@ class FailurePause:
         span_ms = pause_ms(self._in_a_row)
         if span_ms and self._timer is None and consumer.state is Link.ATTACHED:
             consumer.pause()
-            due_ns = consumer.runner.clock.monotonic_ns() + span_ms * _NS_PER_MS
+            due_ns = consumer.runner.clock.monotonic_ns() + span_ms * NS_PER_MS
             self._timer = consumer.runner.call_at(due_ns, partial(self.end, consumer))
 
     def succeeded(self) -> None:

@@ -22,11 +22,9 @@ from assay_sdk.engine.settings import Qos
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import ConnectionLost, Observer, SdkEvent, Seen
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
 _LOG = logging.getLogger(__name__)
-
-_NS_PER_MS = 1_000_000
 
 
 class LightClient:
@@ -220,7 +218,7 @@ class LightClient:
             text = f"{subscription.terms.name} has a callback, so receive is refused: subscribe without a callback"
             raise RefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(subscription.terms.name,)))
         clock = self.runner.clock
-        due_ns = None if timeout_ms is None else clock.monotonic_ns() + timeout_ms * _NS_PER_MS
+        due_ns = None if timeout_ms is None else clock.monotonic_ns() + timeout_ms * NS_PER_MS
         while True:
             delivery = self._taken(subscription)
             if delivery is not None:
@@ -301,7 +299,7 @@ class LightClient:
 
     def _filled(self, draft: Message, to: Address, ttl_ms: int | None) -> Message:
         # Rounded up, as in `EngineProducer`: rounding down would let the message expire too early (DD-56).
-        creation_ms = -(-self.runner.clock.wall_ns() // _NS_PER_MS)
+        creation_ms = -(-self.runner.clock.wall_ns() // NS_PER_MS)
         self._messages += 1
         return msgspec.structs.replace(
             draft,

@@ -21,9 +21,7 @@ from assay_sdk.engine.operations import Operation, Wait, spawn
 from assay_sdk.engine.states import SERVICE, Act, Life, Machine, Service, ServiceEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import ConnectionLost, Observer, Reconnected, SdkEvent
-from assay_sdk.time import Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Runner
 
 UNWANTED = frozenset({JmsErrorKind.SECURITY, JmsErrorKind.UNSUPPORTED})
 """Kinds of refusal after which the client does not try again, because the broker would also refuse the next attempt."""
@@ -63,7 +61,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
             chance: Source of random numbers.
         """
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
-        return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
+        return int(whole_ms * NS_PER_MS * (1 - self.jitter * chance.random()))
 
     def end_ns(self, lost_ns: int) -> float:
         """Return the monotonic time at which a client stops trying, in nanoseconds; infinity for never.
@@ -71,7 +69,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
         Args:
             lost_ns: Monotonic time at which the client lost its connection, in nanoseconds.
         """
-        return math.inf if self.give_up_ms is None else lost_ns + self.give_up_ms * _NS_PER_MS
+        return math.inf if self.give_up_ms is None else lost_ns + self.give_up_ms * NS_PER_MS
 
 
 class ConnectionAttempt:
@@ -278,7 +276,7 @@ class Reconnecting:
         elif self._life.take(ServiceEvent.LOSE) is Act.GO:
             self._tell(why)
             now_ns = self.runner.clock.monotonic_ns()
-            if self._lost_ns is None or now_ns - self._found_ns >= self._backoff.first_ms * _NS_PER_MS:
+            if self._lost_ns is None or now_ns - self._found_ns >= self._backoff.first_ms * NS_PER_MS:
                 self._lost_ns = now_ns
             spawn(self.runner, self._come_back(why, self._lost_ns))
 

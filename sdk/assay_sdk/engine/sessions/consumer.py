@@ -19,9 +19,7 @@ from assay_sdk.engine.sessions.recall import call_back
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import Runner
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Runner
 
 
 class EngineConsumer:
@@ -119,7 +117,7 @@ class EngineConsumer:
             yield from self.session.unit_of_work()
         self._use.take(UseEvent.RECEIVE)
         try:
-            due_ns = None if timeout_ms is None else self._connection.clock.monotonic_ns() + timeout_ms * _NS_PER_MS
+            due_ns = None if timeout_ms is None else self._connection.clock.monotonic_ns() + timeout_ms * NS_PER_MS
             delivery = yield from self._next(due_ns)
             if delivery is None:
                 self.session.idle()

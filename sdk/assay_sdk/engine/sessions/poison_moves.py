@@ -12,8 +12,7 @@ from assay_sdk.engine.operations import Operation, all_of, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS
 
 
 def move_away(session: SessionPort, delivery: EngineDelivery) -> Operation[None]:
@@ -79,7 +78,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
 
 def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
     """Put a copy of a message on a queue: with the remaining time to live, without a delay, otherwise unchanged."""
-    now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
+    now_ms = session.connection.clock.wall_ns() // NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
     copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)
     producer = yield from session.create_producer(target)

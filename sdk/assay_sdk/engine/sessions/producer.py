@@ -19,8 +19,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.durations import LONGEST_MS
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS
 
 _DURABLE: Mapping[DeliveryMode, bool | None] = {
     DeliveryMode.PERSISTENT: True,
@@ -252,7 +251,7 @@ class EngineProducer:
     def _filled(self, draft: Message, to: Address, settings: ProducerSettings, wall_ns: int) -> Message:
         # One creation time for timestamp, expiry and delivery time.  It is rounded up, because rounding down would let
         # the broker deliver early (DD-02), and let a message expire before its time to live is over (DD-56).
-        creation_ms = -(-wall_ns // _NS_PER_MS)
+        creation_ms = -(-wall_ns // NS_PER_MS)
         _check_end("delivery delay", settings.delay_ms, creation_ms)
         _check_end("time to live", settings.ttl_ms, creation_ms)
         return msgspec.structs.replace(

@@ -17,6 +17,7 @@ from assay_sdk.model.converters import JSON
 from assay_sdk.model.message import Property
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Handed
+from assay_sdk.time import NS_PER_MS
 
 
 class Delivery:
@@ -79,7 +80,7 @@ class Delivery:
         expiry_ms = self._engine.message.expiry_ms
         if not expiry_ms:
             return None
-        return max(0, expiry_ms - self._caller.runner.clock.wall_ns() // 1_000_000)
+        return max(0, expiry_ms - self._caller.runner.clock.wall_ns() // NS_PER_MS)
 
     @property
     def redelivered(self) -> bool:

@@ -10,6 +10,7 @@ from assay_adapters.ports.outcome import Ok, is_the_clients
 from assay_evidence import events
 from assay_evidence.spans import subtract, total
 from assay_evidence.watching import CATCHING_UP_NS
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.actors import Consumer
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Recorder
@@ -17,7 +18,6 @@ from assay_steps.cast.sightings import Sightings
 from assay_steps.cast.timing.limits import TimeLimits
 from assay_steps.words.mistakes import Cast
 
-NS_PER_MS = 1_000_000
 RECONNECTED_MS = 90_000
 """The longest wait, in milliseconds, for a client that reconnects by itself.
 

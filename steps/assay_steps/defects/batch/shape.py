@@ -10,13 +10,13 @@ from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Ok
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Drain, Drained, DriverCommand, DriverEvent, Outcome, Settle
+from assay_sdk.time import NS_PER_MS
 from assay_steps.defects.batch.listener_links import OfBatches, noting_sizes
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter, clients, connecting
 from assay_steps.defects.wire_filters import FilteredWire, WireFilter, wires
 
-NS_PER_MS = 1_000_000
 HELD_MS = 5
 TRICKLE_MS = 400
 _AGAIN = 1_000

@@ -12,9 +12,9 @@ from pytest_bdd import given, then, when
 from assay_adapters.ports.client import AckMode, Script
 from assay_adapters.ports.faults import Arrival, At, BeforeAnswer, BlockWrite, Cut
 from assay_sdk.driver import Durability
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.recording import Answer
-from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import Role, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
 from assay_steps.vocabulary.observations.queue_inspections import inspect_for

@@ -7,8 +7,8 @@ from itertools import takewhile
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
 from assay_evidence.events import Admin, Late, Return, Step
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.queue_inspections import Found, Inspection
-from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytest_bdd import then
 
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.claims import Evidence
-from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.parsing import phrase

@@ -20,9 +20,10 @@ from assay_adapters.ports.faults import (
 )
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.actors import Producer
 from assay_steps.cast.recording import SetupRefusedError
-from assay_steps.cast.timing.waiting import NS_PER_MS, RECONNECTED_MS
+from assay_steps.cast.timing.waiting import RECONNECTED_MS
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
 from assay_steps.words.mistakes import MistakeError

@@ -11,8 +11,9 @@ from tests.evidence.histories import Story
 from assay_evidence.events import Late
 from assay_evidence.watching import CATCHING_UP_NS
 from assay_sdk.runners.virtual import VirtualRunner
+from assay_sdk.time import NS_PER_MS
 from assay_steps.cast.timing.limits import TimeLimits
-from assay_steps.cast.timing.waiting import NS_PER_MS, Waiting
+from assay_steps.cast.timing.waiting import Waiting
 
 QUIET_MS, BEAT_MS, HELD_MS = 1_500, 60, 200
 

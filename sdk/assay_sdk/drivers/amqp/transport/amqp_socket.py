@@ -29,7 +29,7 @@ from assay_sdk.drivers.host_port import HostPort, is_loopback
 from assay_sdk.drivers.tls import TlsClient, hint_at_tls
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
-from assay_sdk.time import CancelJob
+from assay_sdk.time import NS_PER_MS, CancelJob
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
@@ -394,7 +394,7 @@ class AmqpSocket:
             self._tick()
             self._tick = None
         if due:
-            self._tick = self._runner.call_at(max(int(due * 1e9), now_ns + 1_000_000), self._time_passed)
+            self._tick = self._runner.call_at(max(int(due * 1e9), now_ns + NS_PER_MS), self._time_passed)
 
     def _time_passed(self) -> None:
         self._tick = None

@@ -6,9 +6,7 @@ import threading
 from typing import Protocol
 
 from assay_sdk.stomp import Pulse
-from assay_sdk.time import Clock
-
-_NS_PER_MS = 1_000_000
+from assay_sdk.time import NS_PER_MS, Clock
 
 
 class Beating(Protocol):
@@ -70,7 +68,7 @@ class Beats:
         self._pulse.written_ms = self._now_ms()
 
     def _now_ms(self) -> int:
-        return self._clock.monotonic_ns() // _NS_PER_MS
+        return self._clock.monotonic_ns() // NS_PER_MS
 
     def _run(self) -> None:
         pulse = self._pulse

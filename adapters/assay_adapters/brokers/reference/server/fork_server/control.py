@@ -38,7 +38,7 @@ from assay_broker.shell import QueueManager
 from assay_broker.stores import Operation, StoreError
 from assay_broker.stores.sqlite import SqliteStore
 from assay_broker.stores.watched import WatchedDisk
-from assay_sdk.time import Runner
+from assay_sdk.time import NS_PER_MS, Runner
 
 if TYPE_CHECKING:
     from assay_broker.http.requests.request import ConnectionView
@@ -152,7 +152,7 @@ class ServerControl:
             case FailStore(times=times):
                 self._store.failing = times
             case SlowDisk(ms=ms):
-                self._queue_manager.slow_disk(ms * 1_000_000)
+                self._queue_manager.slow_disk(ms * NS_PER_MS)
             case EndWorker():
                 self._queue_manager.worker_dies()
             case BlockWrites(queue=queue):
