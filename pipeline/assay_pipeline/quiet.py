@@ -1,6 +1,7 @@
 """The conditions under which silence is evidence: for long enough, a consumer could have received a message.
 
-All times are nanoseconds since the start of the message's send call, so each event is compared only with the send.
+All times are nanoseconds since the *origin*, the moment in the column ``at``, so each event is compared only with this
+moment.  The origin is the start of the message's send call, or in a table of receptions the reception.
 
 The *tail* of a watch lasts until the end of the watch.  It begins at the latest of these moments: the watch's begin,
 the consumer's last activity in the watch, and the moment from which silence counts.  A tail is quiet if
@@ -39,55 +40,43 @@ LATE_MS = Limit(
 
 
 def since_send(at: Column) -> Column:
-    """Return the nanoseconds from the start of the send call (column ``at``) to a moment."""
+    """Return the time of a moment."""
     return elapsed(F.col("at"), at)
 
 
 def due() -> Column:
-    """Return the time from which on a consumer can receive a message, in nanoseconds since the start of its send call.
+    """Return the time from which on a consumer can receive a message; the origin must be the start of its send call.
 
-    It is the later one of the message's confirmation (the send's answer, or the commit of its unit of work) and the end
-    of its delay, which counts here from the answer of the send call.
+    The time is the later one of the message's confirmation (the send's answer, or the commit of its unit of work) and
+    the end of its delay, which counts here from the answer of the send call.
     """
     return F.greatest(since_send(F.col("confirmed_at")), since_send(F.col("answered_at")) + F.col("delay_ns"))
 
 
-def fault_touches(start: Column, end: Column) -> Column:
-    """Return whether any fault of the scenario (column ``faults``) overlaps a span of time.
+def overlaps(spans: str | Column, start: Column, end: Column, *, or_meets: bool = False) -> Column:
+    """Return whether a span of time in an array overlaps another span.
 
     Args:
-        start: The start of the span, in nanoseconds since the send call.
-        end: The end of the span, counted in the same way.
+        spans: The column of the array, of structs with the moments ``begin`` and ``end``; a span without an end is not
+            over.
+        start: The start of the other span.
+        end: The end of the other span.
+        or_meets: Whether spans overlap even if they have only one moment in common, so that the loss of a connection
+            in the same nanosecond as a reception counts.
     """
 
-    def touches(fault: Column) -> Column:
-        over = F.coalesce(since_send(fault["end"]), F.lit(FOREVER))
-        return (since_send(fault["begin"]) < end) & (over > start)
+    def overlaps_it(span: Column) -> Column:
+        begun, over = since_send(span["begin"]), F.coalesce(since_send(span["end"]), F.lit(FOREVER))
+        return (begun <= end) & (over >= start) if or_meets else (begun < end) & (over > start)
 
-    return F.coalesce(F.exists("faults", touches), no())
-
-
-def touches(spans: str | Column, start: Column, end: Column) -> Column:
-    """Return whether a span of time in an array (structs of ``begin`` and ``end``) overlaps or meets another span.
-
-    Args:
-        spans: The column of the array of spans; a span without an end is not over.
-        start: The start of the other span, in nanoseconds since the moment in the column ``at``.
-        end: The end of the other span, counted in the same way.
-    """
-
-    def meets(span: Column) -> Column:
-        over = F.coalesce(since_send(span["end"]), F.lit(FOREVER))
-        return (since_send(span["begin"]) <= end) & (over >= start)
-
-    return F.coalesce(F.exists(spans, meets), no())
+    return F.coalesce(F.exists(spans, overlaps_it), no())
 
 
 def quiet_after(start: Column, quiet_ms: int) -> Column:
     """Return whether a watch (columns ``begin``, ``end``, ``last``, ``conclusive``) has a quiet tail after a time.
 
     Args:
-        start: The time from which silence counts, in nanoseconds since the send call.
+        start: The time from which silence counts.
         quiet_ms: The shortest tail that suffices, in milliseconds.
     """
     return quiet_tail(start) >= F.lit(quiet_ms * NS_PER_MS)
@@ -97,12 +86,12 @@ def quiet_tail(start: Column) -> Column:
     """Return the length of a watch's quiet tail in nanoseconds; null if the tail is not quiet.
 
     Args:
-        start: The time from which silence counts, in nanoseconds since the send call.
+        start: The time from which silence counts.
     """
     # `greatest` ignores the null in ``last`` of a consumer without activity.
     tail = F.greatest(since_send(F.col("begin")), since_send(F.col("last")), start)
     end = since_send(F.col("end"))
-    return F.when(F.col("conclusive") & (end > tail) & ~fault_touches(tail, end), end - tail)
+    return F.when(F.col("conclusive") & (end > tail) & ~overlaps("faults", tail, end), end - tail)
 
 
 def unbroken() -> Column:
@@ -111,11 +100,11 @@ def unbroken() -> Column:
     A client may notice late that its connection is lost.  Until then it watches, but cannot receive a message.
     """
 
-    def touches_it(fault: Column) -> Column:
+    def overlaps_it(fault: Column) -> Column:
         over = F.coalesce(precedes(fault["end"], F.col("begin")), no())
         return fault["what"].isin(*LOSING) & ~over & ~precedes(F.col("end"), fault["begin"])
 
-    return ~F.coalesce(F.exists("faults", touches_it), no())
+    return ~F.coalesce(F.exists("faults", overlaps_it), no())
 
 
 def patience(limits: Limits, slow: Column) -> Column:

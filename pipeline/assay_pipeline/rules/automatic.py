@@ -68,7 +68,7 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import no, precedes
-from assay_pipeline.quiet import since_send, touches
+from assay_pipeline.quiet import overlaps, since_send
 from assay_pipeline.rules.repeats import SETTLED_MS
 
 
@@ -123,7 +123,7 @@ def _marks(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all
 def _earlier(history: History, limits: Limits) -> DataFrame:
     # The column ``at`` is the moment of the reception here.
     until = since_send(F.col("settled_at")) + limits[SETTLED_MS] * NS_PER_MS
-    arrived = ~touches("faults", F.lit(0), until) & ~touches("losses", F.lit(0), until)
+    arrived = ~overlaps("faults", F.lit(0), until, or_meets=True) & ~overlaps("losses", F.lit(0), until, or_meets=True)
     settled = (F.col("ended") == "returned") & (F.col("outcome") == "accepted") & F.col("source").isNotNull()
     done = (
         _automatic(history)

@@ -63,7 +63,7 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, no, precedes
-from assay_pipeline.quiet import LATE_MS, QUIET_MS, quiet_tail, since_send, special, touches, unbroken, withheld
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, overlaps, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.rules.repeats import SETTLED_MS
 
 ROW = (*MESSAGE, "process", "link", "turn", "batch", "number")
@@ -119,7 +119,9 @@ def _ended(history: History, ack: str, margin_ns: int) -> DataFrame:
         .where(F.col("again_at").isNull() | (F.col("again_at.seq") > F.col("end.seq")))
         .join(sends, list(MESSAGE))
         .join(losses(history.leaves, CASE), list(CASE), "left")
-        .where(~touches("faults", F.lit(0), until) & ~touches("losses", F.lit(0), until))
+        .where(
+            ~overlaps("faults", F.lit(0), until, or_meets=True) & ~overlaps("losses", F.lit(0), until, or_meets=True)
+        )
     )
 
 

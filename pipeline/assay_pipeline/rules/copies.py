@@ -35,7 +35,7 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, no, precedes
-from assay_pipeline.quiet import QUIET_MS, due, fault_touches, quiet_after, since_send, withheld
+from assay_pipeline.quiet import QUIET_MS, due, overlaps, quiet_after, since_send, withheld
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
@@ -47,7 +47,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         common.alias("common"),
     )  # fmt: skip
     watches = history.watches.join(holders, [*CASE, "actor"])
-    whole = ~fault_touches(since_send(F.col("begin")), since_send(F.col("end")))
+    whole = ~overlaps("faults", since_send(F.col("begin")), since_send(F.col("end")))
     missed = quiet_after(due(), limits[QUIET_MS]) & whole & ~F.col("common")
     open_for = (
         published.drop("actor")

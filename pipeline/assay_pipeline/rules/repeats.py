@@ -59,7 +59,7 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, elapsed, no, precedes
-from assay_pipeline.quiet import QUIET_MS, quiet_after, since_send, touches
+from assay_pipeline.quiet import QUIET_MS, overlaps, quiet_after, since_send
 
 SETTLED_MS = Limit(
     "settled_ms",
@@ -77,7 +77,7 @@ def _copies(history: History, limits: Limits) -> DataFrame:
     margin = limits[SETTLED_MS] * NS_PER_MS
     owners = history.parties.select(*CASE, F.col("actor").alias("sender"), "sends_once")
     distant = history.parties.groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
-    repeated = touches("faults", F.lit(0), since_send(F.col("answered_at")) + margin)
+    repeated = overlaps("faults", F.lit(0), since_send(F.col("answered_at")) + margin, or_meets=True)
     topic = F.col("destination").like(TOPIC)
     retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
     sends = (
@@ -118,7 +118,7 @@ def _accepted(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
     return (
         copies.join(settled, [*MESSAGE, "actor", "link"])
         .where(precedes(F.col("seen_at"), F.col("settled_at")))
-        .where(~touches("faults", got, until) & ~touches("losses", got, until))
+        .where(~overlaps("faults", got, until, or_meets=True) & ~overlaps("losses", got, until, or_meets=True))
         .drop("settled_at")
     )
 
@@ -126,7 +126,7 @@ def _accepted(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
 def _careless(copies: DataFrame, _history: History, limits: Limits) -> DataFrame:
     got = since_send(F.col("seen_at"))
     fatal = F.filter("faults", lambda fault: fault["what"].isin(*FATAL))
-    dropped = ~touches(fatal, got, got + limits[SETTLED_MS] * NS_PER_MS)
+    dropped = ~overlaps(fatal, got, got + limits[SETTLED_MS] * NS_PER_MS, or_meets=True)
     return copies.where(F.coalesce("receives_once", no()) & dropped).withColumn("final_at", F.col("seen_at"))
 
 

@@ -64,7 +64,7 @@ from assay_pipeline.quiet import (
     LATE_MS,
     QUIET_MS,
     due,
-    fault_touches,
+    overlaps,
     quiet_after,
     since_send,
     special,
@@ -149,7 +149,7 @@ def _idle(received: DataFrame, history: History) -> DataFrame:
     seen = since_send(F.col("seen_at"))
     spans = history.watches.where("conclusive").select(*CASE, "destination", "actor", "begin", "end")
     watched = received.join(spans, [*CASE, "destination", "actor"]).where(
-        (since_send(F.col("begin")) <= due()) & (since_send(F.col("end")) >= seen) & ~fault_touches(F.lit(0), seen)
+        (since_send(F.col("begin")) <= due()) & (since_send(F.col("end")) >= seen) & ~overlaps("faults", F.lit(0), seen)
     ).select(*MESSAGE).distinct()  # fmt: skip
     other = history.sightings.where(~F.col("look")).select(
         *CASE, "actor", F.col("key").alias("other"), F.col("at").alias("other_at")

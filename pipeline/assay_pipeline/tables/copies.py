@@ -50,7 +50,7 @@ from assay_evidence.events import FATAL
 from assay_pipeline.clients import alone, losses
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
 from assay_pipeline.moments import any_of, different, elapsed, no, precedes, uncertainty
-from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, unbroken, withheld
+from assay_pipeline.quiet import due, overlaps, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
 
 COPY = (*MESSAGE, "holder")
@@ -211,7 +211,7 @@ def _watched(history: History) -> DataFrame:
     over = F.coalesce(F.forall(_fatal(), lambda fault: fault["end"].isNotNull()), ~no())
     ends = F.array_max(F.transform(_fatal(), lambda fault: since_send(fault["end"])))
     apart = precedes(F.col("confirmed_at"), begin)
-    calm = ~fault_touches(since_send(begin), since_send(end))
+    calm = ~overlaps("faults", since_send(begin), since_send(end))
     tail = quiet_tail(F.greatest(F.col("due_ns"), ends))
     return (
         history.with_faults(awaiting.join(spans, [*CASE, "destination", "holder"]).where(~precedes(end, F.col("at"))))

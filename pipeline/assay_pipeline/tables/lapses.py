@@ -145,11 +145,11 @@ def _differ(one: Column, other: Column) -> Column:
 def _upset() -> Column:
     """Return whether a fault overlaps the time from the subscription's first creation to the subscriber's return."""
 
-    def touches(fault: Column) -> Column:
+    def overlaps(fault: Column) -> Column:
         before = F.coalesce(precedes(fault["end"], F.col("first_at")), no())
         return ~before & ~precedes(F.col("back.answered_at"), fault["begin"])
 
-    return F.coalesce(F.exists("faults", touches), no())
+    return F.coalesce(F.exists("faults", overlaps), no())
 
 
 def _seen(missed: DataFrame, sightings: DataFrame) -> DataFrame:
