@@ -19,7 +19,7 @@ from assay_pipeline.errors import (
     SparkMissingError,
     UnreachableMasterError,
 )
-from assay_pipeline.job import Result, judge_runs
+from assay_pipeline.job import Options, Pages, Result, judge_runs
 from assay_pipeline.source import register
 
 __all__ = [
@@ -27,8 +27,10 @@ __all__ = [
     "JournalGoneError",
     "NoInvariantError",
     "NoJournalError",
+    "Options",
     "OutputError",
     "PackageMissingError",
+    "Pages",
     "PipelineError",
     "PlaceError",
     "Result",

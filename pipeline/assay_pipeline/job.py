@@ -55,6 +55,25 @@ class Pages(Struct, frozen=True):
     offences: Callable[[tuple[Offence, ...]], str]
 
 
+class Options(Struct, frozen=True):
+    """What to judge, and what to write besides the verdicts.
+
+    Args:
+        rules: The ids of the rules to judge; empty for all that have an invariant.
+        limits: The values of the limits.
+        oracle: Whether to examine the journals also in plain Python, and report the differences.
+        pages: Makes the pages; None for no pages.
+    """
+
+    rules: Collection[str] = ()
+    limits: Limits = LIMITS
+    oracle: bool = False
+    pages: Pages | None = None
+
+
+DEFAULT = Options()
+
+
 class Judged(Struct, frozen=True):
     """A judged run.
 
@@ -152,10 +171,7 @@ def judge_runs(
     master: str = LOCAL,
     *,
     conf: Mapping[str, str] | None = None,
-    oracle: bool = False,
-    limits: Limits = LIMITS,
-    rules: Collection[str] = (),
-    pages: Pages | None = None,
+    options: Options = DEFAULT,
 ) -> Result:
     """Judge the journals of any number of runs.
 
@@ -165,10 +181,7 @@ def judge_runs(
             judgement replaces it.
         master: ``local[*]``, the address of a cluster, or ``sc://HOST:PORT`` for a Spark Connect server.
         conf: Settings of Spark, which override the pipeline's own settings.
-        oracle: Whether to examine the journals also in plain Python, and report the differences.
-        limits: The values of the limits.
-        rules: The ids of the rules to judge; empty for all that have an invariant.
-        pages: Makes the pages; None for no pages.
+        options: The options of the judgement.
 
     Raises:
         UnknownRuleError: The catalogue lacks one of the ids.
@@ -176,14 +189,12 @@ def judge_runs(
             cluster or server, a rule has no invariant, a journal vanished, Spark failed, a URI cannot be used, or the
             results cannot be written.
     """
-    load_catalogue().select(ids=rules)
+    load_catalogue().select(ids=options.rules)
     final = place_of(out)
     files = find_journals([place_of(folder) for folder in folders])
     octets = sum(file.plain_octets for file in files)
     with results_folder(final, MANIFEST) as begin, spark_session(master, octets=octets, conf=conf or {}) as spark:
-        return judge_with(
-            spark, files, begin(), final, master=master, oracle=oracle, limits=limits, rules=rules, pages=pages
-        )
+        return judge_with(spark, files, begin(), final, master=master, options=options)
 
 
 def judge_with(
@@ -193,10 +204,7 @@ def judge_with(
     out: Place,
     *,
     master: str = LOCAL,
-    oracle: bool = False,
-    limits: Limits = LIMITS,
-    rules: Collection[str] = (),
-    pages: Pages | None = None,
+    options: Options = DEFAULT,
 ) -> Result:
     """Judge journals with a given session.
 
@@ -206,10 +214,7 @@ def judge_with(
         place: An empty folder for the results; the manifest is written last.
         out: The final place of that folder.
         master: Spark's master URL, for the manifest.
-        oracle: Whether to run the oracle, too.
-        limits: The values of the limits.
-        rules: The ids of the rules to judge; empty for all that have an invariant.
-        pages: Makes the pages; None for no pages.
+        options: The options of the judgement.
 
     Raises:
         UnknownRuleError: The catalogue lacks one of the ids.
@@ -223,33 +228,43 @@ def judge_with(
     from assay_pipeline.collection import collect
 
     try:
-        collected = collect(spark, files, place, limits, subjects=oracle, rules=rules)
+        collected = collect(spark, files, place, options.limits, subjects=options.oracle, rules=options.rules)
     except (PySparkException, Py4JError, ConnectionError) as error:
         raise _failure(error, files) from error
-    judged = tuple(_judged(collected, limits))
-    for run in judged:
-        write_file(place / run.file, verdicts_json(run.verdicts))
-    disagreements = tuple(_disagreements(collected, files, limits)) if oracle else None
+    result = Result(
+        out,
+        tuple(_judged(collected, options.limits)),
+        tuple(_disagreements(collected, files, options.limits)) if options.oracle else None,
+        collected.measures,
+        collected.offences,
+    )
     used = {limit for invariant in collected.invariants for limit in invariant.limits}
     manifest = Manifest(
         schema=SCHEMA,
         master=address_of(master),
         spark=spark.version,
-        limits={limit.name: limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
+        limits={limit.name: options.limits[limit] for limit in sorted(used, key=lambda limit: limit.name)},
         journals=files,
         lines=collected.lines,
-        verdicts=tuple(_entry(run) for run in judged),
+        verdicts=tuple(_entry(run) for run in result.runs),
         tables=collected.tables,
-        disagreements=disagreements,
+        disagreements=result.disagreements,
     )
-    if collected.measures:
-        write_file(place / MEASURES, _json(collected.measures))
-    if pages is not None and collected.measures:
-        write_file(place / MEASURES_PAGE, pages.measures(collected.measures).encode())
-    if pages is not None and collected.offences:
-        write_file(place / OFFENCES_PAGE, pages.offences(collected.offences).encode())
+    _write(place, result, manifest, options.pages)
+    return result
+
+
+def _write(place: Place, result: Result, manifest: Manifest, pages: Pages | None) -> None:
+    """Write the verdicts, the measures and the pages into a folder, and the manifest as the last file."""
+    for run in result.runs:
+        write_file(place / run.file, verdicts_json(run.verdicts))
+    if result.measures:
+        write_file(place / MEASURES, _json(result.measures))
+    if pages is not None and result.measures:
+        write_file(place / MEASURES_PAGE, pages.measures(result.measures).encode())
+    if pages is not None and result.offences:
+        write_file(place / OFFENCES_PAGE, pages.offences(result.offences).encode())
     write_file(place / MANIFEST, _json(manifest))
-    return Result(out, judged, disagreements, collected.measures, collected.offences)
 
 
 def _entry(run: Judged) -> dict[str, str]:

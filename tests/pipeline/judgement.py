@@ -16,7 +16,7 @@ from tests.pipeline.tales import Tale, Telling, write_run
 
 from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
-from assay_pipeline.job import Judged, Result, judge_with
+from assay_pipeline.job import Judged, Options, Result, judge_with
 from assay_pipeline.journals import find_journals
 from assay_pipeline.rules import INVARIANTS
 
@@ -79,7 +79,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     write_run(root / REPEATED, [_refused_attempt(1), _refused_attempt(2), _last_attempt])
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
-    result = judge_with(spark, files, place, place, oracle=True)
+    result = judge_with(spark, files, place, place, options=Options(oracle=True))
     return Judgement(result, {Path(run.folder).name: run for run in result.runs}, spoilt, root)
 
 

@@ -22,7 +22,7 @@ from tests.pipeline.tales import write_run
 from tests.waiting import until
 
 from assay_pipeline import UnreachableMasterError, judge_runs
-from assay_pipeline.job import judge_with
+from assay_pipeline.job import Options, judge_with
 from assay_pipeline.journals import find_journals
 from assay_pipeline.session import address_of
 from assay_pipeline.session.settings import LOOPBACK
@@ -48,7 +48,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def on_one_machine(run: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("local")
-    judge_with(spark, find_journals([run]), out, out, rules=RULES)
+    judge_with(spark, find_journals([run]), out, out, options=Options(RULES))
     return out
 
 

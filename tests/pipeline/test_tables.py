@@ -17,7 +17,7 @@ from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History
-from assay_pipeline.job import MANIFEST, MEASURES, Manifest, judge_with
+from assay_pipeline.job import MANIFEST, MEASURES, Manifest, Options, judge_with
 from assay_pipeline.journals import find_journals
 from assay_pipeline.offences import TOLD
 
@@ -57,7 +57,7 @@ def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -
     write_run(tmp_path / "run", [case.telling for case in CASES if case.rule in {"DD-02", "DD-39"}])
     (tmp_path / "out").mkdir()
     files = find_journals([tmp_path / "run"])
-    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", oracle=True, rules=("DD-39",))
+    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", options=Options(("DD-39",), oracle=True))
     assert [rule.id for run in result.runs for rule in run.verdicts.rules] == ["DD-39"]
     assert result.disagreements == ()
     assert [path.name for path in (tmp_path / "out" / "examined").glob("rule=*")] == ["rule=DD-39"]
@@ -71,7 +71,7 @@ def test_faults_of_two_processes_with_one_id_are_two_faults(spark: SparkSession,
     write_run(tmp_path / "run", [fault_ids.first], beside=[fault_ids.second])
     (tmp_path / "out").mkdir()
     files = find_journals([tmp_path / "run"])
-    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", oracle=True, rules=("DD-02",))
+    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", options=Options(("DD-02",), oracle=True))
     assert result.disagreements == ()
     assert [rule.verdict for run in result.runs for rule in run.verdicts.rules] == [Verdict.NOT_DEMONSTRATED]
     (row,) = spark.read.parquet(str(tmp_path / "out" / "history" / "faults")).collect()
@@ -87,7 +87,7 @@ def test_a_journal_that_vanishes_during_the_judgement_is_named(spark: SparkSessi
     files = find_journals([tmp_path / "run", tmp_path / "other"])
     (tmp_path / "other" / "main.jsonl").unlink()
     with pytest.raises(JournalGoneError, match=r"other/main.jsonl vanished while it was judged"):
-        judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",))
+        judge_with(spark, files, tmp_path / "out", tmp_path / "out", options=Options(("DD-02",)))
 
 
 def test_a_judgement_of_all_rules_reads_every_table(judgement: Judgement) -> None:
@@ -142,7 +142,7 @@ def test_a_story_has_the_messages_events_and_no_others(spark: SparkSession, tmp_
     write_run(tmp_path / "other", [preceded(begins_units, early)])
     (tmp_path / "out").mkdir()
     files = find_journals([tmp_path / "run", tmp_path / "other"])
-    told = judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",)).offences
+    told = judge_with(spark, files, tmp_path / "out", tmp_path / "out", options=Options(("DD-02",))).offences
     assert [(one.rule, one.subject, one.backend) for one in told] == [("DD-02", "soon", "reference")] * 2
     for one in told:
         assert [type(event) for event in one.events] == [Watch, Call, Return, Seen, Fault, Fault, Watch]

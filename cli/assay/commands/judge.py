@@ -10,8 +10,8 @@ from assay.exits import Exit
 from assay.tables import rules_table
 from assay.terminal import Terminal
 from assay_features import load_catalogue
-from assay_pipeline import Result, judge_runs
-from assay_pipeline.job import MEASURES_PAGE, OFFENCES_PAGE, Pages
+from assay_pipeline import Options, Pages, Result, judge_runs
+from assay_pipeline.job import MEASURES_PAGE, OFFENCES_PAGE
 from assay_reports import measures_page, offences_page
 
 
@@ -33,8 +33,8 @@ def judge(
 ) -> int:
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
     settings = dict(map(_setting, conf or ()))
-    pages = Pages(measures_page, offences_page)
-    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()), pages=pages)
+    options = Options(rules=tuple(rule or ()), oracle=oracle, pages=Pages(measures_page, offences_page))
+    result = judge_runs(folders, out, master, conf=settings, options=options)
     console = Terminal(soft_wrap=True)
     show(result, console)
     if result.measures:

@@ -19,7 +19,7 @@ from tests.pipeline.tales import write_run
 
 from assay_evidence.files.parts import compress
 from assay_pipeline import job, register
-from assay_pipeline.job import MANIFEST, Manifest, Pages, Result, judge_runs
+from assay_pipeline.job import MANIFEST, Manifest, Options, Pages, Result, judge_runs
 from assay_pipeline.places.results import INCOMPLETE
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ fs = pytest.importorskip("pyarrow.fs", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 NAMES = ("two words", "Prüfung €", "100% a%20b", "a+b", "[a] {b} *?")
 RULES = ("DD-02", "DD-39")
-PAGES = Pages(lambda _measures: "measures", lambda _offences: "offences")
+OPTIONS = Options(RULES, oracle=True, pages=Pages(lambda _measures: "measures", lambda _offences: "offences"))
 HOST = "viewfs://assay"
 
 
@@ -81,7 +81,7 @@ def test_file_uris_are_as_good_as_paths(tmp_path: Path) -> None:
     root = tmp_path / "runs"
     write_runs(root)
     out = tmp_path / NAMES[2] / NAMES[4]
-    result = judge_runs([(root / name).as_uri() for name in NAMES], out.as_uri(), oracle=True, rules=RULES, pages=PAGES)
+    result = judge_runs([(root / name).as_uri() for name in NAMES], out.as_uri(), options=OPTIONS)
     check(result, out, [str(root / name) for name in NAMES])
     assert result.out == out
 
@@ -93,9 +93,7 @@ def test_a_remote_file_system_is_as_good_as_a_local_one(store: Path) -> None:
         result = judge_runs(
             [f"{HOST}/runs/{name}" for name in runs],
             f"{HOST}/judged%20100%25",
-            oracle=True,
-            rules=RULES,
-            pages=PAGES,
+            options=OPTIONS,
         )
         check(result, out, [f"{HOST}/runs/{name}" for name in NAMES])
     assert str(result.out) == f"{HOST}/judged 100%"

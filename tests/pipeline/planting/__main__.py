@@ -27,7 +27,7 @@ from tests.pipeline.planting.planter import Planted, Planter, write
 from tests.pipeline.planting.plants import PLANTS
 from tests.pipeline.planting.raw import Journals
 
-from assay_pipeline.job import judge_runs
+from assay_pipeline.job import Options, judge_runs
 from assay_pipeline.journals import journal_folder
 
 
@@ -77,7 +77,8 @@ def _judge(
     for copy in copies:
         write(runs, [folder / "journals" for folder in copy.folders], copy.planted)
     judged: Path = chosen.out / "judged"
-    result = judge_runs([folder for copy in copies for folder in copy.folders], judged, oracle=chosen.compare)
+    folders = [folder for copy in copies for folder in copy.folders]
+    result = judge_runs(folders, judged, options=Options(oracle=chosen.compare))
     damage = [f"damaged: {run.folder}: {each}" for run in result.runs for each in run.damage]
     differences = [f"only {each.by} found: {each.subject}" for each in result.disagreements or ()]
     for line in (*damage, *differences):

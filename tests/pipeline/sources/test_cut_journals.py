@@ -13,7 +13,7 @@ from tests.pipeline.judgement import breach
 from tests.pipeline.tales import write_run
 
 from assay_evidence.verdicts import Verdict
-from assay_pipeline.job import judge_with
+from assay_pipeline.job import Options, judge_with
 from assay_pipeline.journals import find_journals
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def test_a_journal_that_was_cut_anywhere_decides_nothing(spark: SparkSession, tm
     )
     out = tmp_path / "out"
     out.mkdir()
-    result = judge_with(spark, find_journals([whole, *cut]), out, out, rules=RULES)
+    result = judge_with(spark, find_journals([whole, *cut]), out, out, options=Options(RULES))
     damaged = [run for run in result.runs if run.damage]
     (intact,) = (run for run in result.runs if not run.damage)
     assert {rule.verdict for rule in intact.verdicts.rules} == {Verdict.FAIL}

@@ -10,7 +10,7 @@ from tests.cli.importing.test_verdicts import early, twice
 
 from assay.importing.importer import import_logs
 from assay.importing.mapping import read_mapping
-from assay_pipeline.job import judge_with
+from assay_pipeline.job import Options, judge_with
 from assay_pipeline.journals import find_journals
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ def test_imported_logs_have_the_verdicts_that_the_oracle_finds(spark: SparkSessi
         (tmp_path / name).mkdir()
         import_logs([log.write(tmp_path / name)], tmp_path / name / "run", read_mapping(tmp_path / "mapping.toml"))
     folders = [tmp_path / name / "run" for name in ("cut", "early", "twice")]
-    result = judge_with(spark, find_journals(folders), tmp_path / "out", tmp_path / "out", oracle=True, rules=RULES)
+    result = judge_with(
+        spark, find_journals(folders), tmp_path / "out", tmp_path / "out", options=Options(RULES, oracle=True)
+    )
     assert result.disagreements == ()
     found = [{rule.id: (rule.verdict.value, rule.reason) for rule in run.verdicts.rules} for run in result.runs]
     told = [judged(folder).rules for folder in folders]
