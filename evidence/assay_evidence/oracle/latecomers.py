@@ -1,6 +1,8 @@
 """Publications and their later subscribers for the oracle.
 
-`latecomers` computes, for one scenario, the facts that `assay_pipeline.tables.latecomers` describes.
+`latecomers` computes, for one scenario, the facts about each confirmed publication without a delay that the invariants
+examine.  A scenario in which a client connects to a further queue manager has none.  A consumer is *later* if a client
+created it certainly after the publication was confirmed.
 """
 
 from __future__ import annotations
@@ -35,22 +37,49 @@ class Reach(Struct, frozen=True):
 
 
 class Publication(Struct, frozen=True, kw_only=True):
-    """A publication.  `assay_pipeline.tables.latecomers` describes the fields."""
+    """A publication, with what later consumers received, and with what the scenario did before and after it.
+
+    A *plain* subscription is non-durable and unshared.  A *fatal* fault is a kill or restart of the broker that was not
+    over before the send.
+
+    Args:
+        send: The send of the publication.
+        live: Reach to later consumers of plain subscriptions; no kill or restart began between the send and the
+            creation of the consumer (for a silence, the begin of the watch).
+        after: Reach to later consumers of plain subscriptions; a kill or restart began after the confirmation and was
+            over before the consumer was created.
+        every: Reach to all later consumers.
+        once: As `after`, for consumers that receive at most once.
+        subscribed: Whether a plain subscription was created before the send.
+        subscribed_once: As `subscribed`, for consumers that receive at most once.
+        watched: Whether a consumer of a plain subscription watched from before the send until a kill or restart that
+            began after the confirmation, and did not receive the publication.
+        watched_once: As `watched`, for consumers that receive at most once.
+        unsubscribed: Whether a client had closed a plain subscription before the send, and its consumer had no other
+            topic or queue.
+        unasked: Whether no client had tried to create a consumer of the topic before the confirmation.  False if, in
+            the whole scenario, a client tried to create a consumer of a topic pattern, or an administrator gave a
+            command about subscriptions.
+        stored: Whether the publication is persistent, and its sender is no MQ Light client.
+        could_survive: Whether the publication could outlive the fatal faults: it is `stored`, or there were none.
+        could_be_saved: Whether the publication could outlive the fatal faults in a broker that saves all messages
+            before it stops: it is `stored`, or all the faults were restarts.
+    """
 
     send: Send
     live: Reach
     after: Reach
-    any: Reach
+    every: Reach
     once: Reach
-    held: bool
-    held_once: bool
-    waiting: bool
-    waiting_once: bool
-    closed: bool
-    bare: bool
+    subscribed: bool
+    subscribed_once: bool
+    watched: bool
+    watched_once: bool
+    unsubscribed: bool
+    unasked: bool
     stored: bool
-    spared: bool
-    stopped: bool
+    could_survive: bool
+    could_be_saved: bool
 
 
 def latecomers(story: Story) -> Sequence[Publication]:
@@ -92,29 +121,29 @@ class _Latecomers:
         )
         asked = [call for call in self.asked if call.destination == send.destination]
         stored = is_stored(self.story, send)
-        fatal = [fault.begin.what for fault in self.story.faults if _is_upon(fault, send)]
-        waiting = [self._of(span) for span in self.story.watching(send.destination) if self._waits(span, send)]
+        fatal = [fault.begin.what for fault in self.story.faults if _is_fatal(fault, send)]
+        watched = [self._of(span) for span in self.story.watching(send.destination) if self._watched(span, send)]
         return Publication(
             send=send,
             live=self._reach(send, self._is_live),
             after=self._reach(send, self._is_after),
-            any=self._reach(send, lambda _send, _one, _from: True),
+            every=self._reach(send, lambda _send, _one, _from: True),
             once=self._reach(
                 send,
                 lambda sent, one, start: one.call.args.get("qos") == ONCE and self._is_after(sent, one, start),
             ),
-            held=bool(before),
-            held_once=any(one.call.args.get("qos") == ONCE for one in before),
-            waiting=bool(waiting),
-            waiting_once=any(one is not None and one.call.args.get("qos") == ONCE for one in waiting),
-            closed=any(self._closed(one, send) for one in plain),
-            bare=not wide and all(confirmed is not None and precedes(confirmed, call) for call in asked),
+            subscribed=bool(before),
+            subscribed_once=any(one.call.args.get("qos") == ONCE for one in before),
+            watched=bool(watched),
+            watched_once=any(one is not None and one.call.args.get("qos") == ONCE for one in watched),
+            unsubscribed=any(self._closed(one, send) for one in plain),
+            unasked=not wide and all(confirmed is not None and precedes(confirmed, call) for call in asked),
             stored=stored,
-            spared=stored or not fatal,
-            stopped=stored or not any(what in SUDDEN for what in fatal),
+            could_survive=stored or not fatal,
+            could_be_saved=stored or not any(what in SUDDEN for what in fatal),
         )
 
-    def _waits(self, span: Span, send: Send) -> bool:
+    def _watched(self, span: Span, send: Send) -> bool:
         """Return whether a subscriber watched from before a send until the broker ended, without receiving the message.
 
         Only unshared non-durable subscriptions count.
@@ -190,7 +219,7 @@ class _Latecomers:
         )
 
 
-def _is_upon(fault: FaultSpan, send: Send) -> bool:
-    """Return whether a kill or restart was not over before a send."""
+def _is_fatal(fault: FaultSpan, send: Send) -> bool:
+    """Return whether a fault is a kill or restart that was not over before a send."""
     over = fault.end is not None and precedes(fault.end, send.call)
     return fault.begin.what in FATAL and not over

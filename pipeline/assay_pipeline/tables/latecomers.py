@@ -13,25 +13,27 @@ The table counts three kinds of later consumers:
   quiet tail, the begin of the watch)
 - ``after``: non-durable and unshared, and a kill or restart began after the confirmation and was over before the
   consumer was created
-- ``any``: all later consumers
+- ``every``: all later consumers
 
 The columns, beside the message's:
 
-- ``seen_live``, ``seen_after``, ``seen_any``: how often such consumers received the publication
-- ``quiet_live``, ``quiet_after``, ``quiet_any``: their longest quiet tail (`assay_pipeline.quiet`), in nanoseconds, in
-  watches that overlap no fault that ends connections
+- ``seen_live``, ``seen_after``, ``seen_every``: how often such consumers received the publication
+- ``quiet_live``, ``quiet_after``, ``quiet_every``: their longest quiet tail (`assay_pipeline.quiet`), in nanoseconds,
+  in watches that overlap no fault that ends connections
 - ``seen_once``, ``quiet_once``: the same for those of ``after`` that receive at most once
-- ``held``: a non-durable, unshared subscription was created before the send; ``held_once``: one that receives at most
-  once
-- ``waiting``: a consumer of such a subscription watched from before the send until a kill or restart that began after
-  the confirmation, and did not receive the publication; ``waiting_once``: one that receives at most once
-- ``closed``: a client had closed such a subscription before the send, and its consumer had no other topic or queue
-- ``bare``: before the confirmation, no client had tried to create a consumer of the topic; in the whole scenario, no
+- ``subscribed``: a non-durable, unshared subscription was created before the send; ``subscribed_once``: one that
+  receives at most once
+- ``watched``: a consumer of such a subscription watched from before the send until a kill or restart that began after
+  the confirmation, and did not receive the publication; ``watched_once``: one that receives at most once
+- ``unsubscribed``: a client had closed such a subscription before the send, and its consumer had no other topic or
+  queue
+- ``unasked``: before the confirmation, no client had tried to create a consumer of the topic; in the whole scenario, no
   client tried to create a consumer of a topic pattern, and no administrator gave a command about subscriptions
 - ``stored``: the publication is persistent, and its sender is no MQ Light client
-- ``spared``: the publication could outlive the kills and restarts that were not over before the send: it is ``stored``,
-  or no such fault occurred
-- ``stopped``: the publication could outlive these faults: it is ``stored``, or all of them were restarts
+- ``could_survive``: the publication could outlive the kills and restarts that were not over before the send: it is
+  ``stored``, or no such fault occurred
+- ``could_be_saved``: the publication could outlive these faults in a broker that saves all messages before it stops: it
+  is ``stored``, or all of them were restarts
 """
 
 from __future__ import annotations
@@ -68,24 +70,24 @@ def latecomers(history: History, told: DataFrame) -> DataFrame:
         .join(_before(published, history, told), list(MESSAGE), "left")
     )
     nothing = F.lit(0).cast("bigint")
-    kinds = ("live", "after", "any", "once")
+    kinds = ("live", "after", "every", "once")
     counts = (
         F.coalesce(f"{what}_{kind}", nothing).alias(f"{what}_{kind}") for what in ("seen", "quiet") for kind in kinds
     )
-    names = ("held", "held_once", "waiting", "waiting_once", "closed")
+    names = ("subscribed", "subscribed_once", "watched", "watched_once", "unsubscribed")
     flags = (F.coalesce(name, no()).alias(name) for name in names)
 
-    def upon(fault: Column) -> Column:
+    def is_not_over(fault: Column) -> Column:
         return ~F.coalesce(precedes(fault["end"], F.col("at")), no())
 
-    fatal = F.coalesce(F.exists("faults", lambda fault: _is_fatal(fault) & upon(fault)), no())
-    killed = F.coalesce(F.exists("faults", lambda fault: fault["what"].isin(*SUDDEN) & upon(fault)), no())
-    return found.where(F.col("seen_any").isNotNull() | F.col("quiet_any").isNotNull()).select(
+    fatal = F.coalesce(F.exists("faults", lambda fault: _is_fatal(fault) & is_not_over(fault)), no())
+    killed = F.coalesce(F.exists("faults", lambda fault: fault["what"].isin(*SUDDEN) & is_not_over(fault)), no())
+    return found.where(F.col("seen_every").isNotNull() | F.col("quiet_every").isNotNull()).select(
         *MESSAGE, "at", *counts, *flags,
-        F.coalesce(~F.col("early"), ~no()).alias("bare"),
+        F.coalesce(~F.col("early"), ~no()).alias("unasked"),
         F.col("stored"),
-        (F.col("stored") | ~fatal).alias("spared"),
-        (F.col("stored") | ~killed).alias("stopped"),
+        (F.col("stored") | ~fatal).alias("could_survive"),
+        (F.col("stored") | ~killed).alias("could_be_saved"),
     )  # fmt: skip
 
 
@@ -126,7 +128,7 @@ def _kinds(come: Column) -> dict[str, Column]:
     return {
         "live": plain & ~F.coalesce(F.exists("faults", between), no()),
         "after": after,
-        "any": ~no(),
+        "every": ~no(),
         "once": after & _is_once(),
     }
 
@@ -168,7 +170,7 @@ def _waited(published: DataFrame, watches: DataFrame) -> DataFrame:
         return _is_fatal(fault) & precedes(F.col("confirmed_at"), fault["begin"]) & precedes(fault["begin"], end)
 
     has_it = F.coalesce(F.array_contains("receivers", F.col("actor")), no())
-    waiting = (
+    watched = (
         _is_plain() & precedes(begin, F.col("at")) & F.coalesce(F.exists("faults", ended), no()) & ~has_it
     )  # fmt: skip
     return (
@@ -176,8 +178,8 @@ def _waited(published: DataFrame, watches: DataFrame) -> DataFrame:
         .groupBy(*MESSAGE)
         .agg(
             *(F.max(F.when(later & which, tail)).alias(f"quiet_{kind}") for kind, which in _kinds(begin).items()),
-            any_of(waiting).alias("waiting"),
-            any_of(waiting & _is_once()).alias("waiting_once"),
+            any_of(watched).alias("watched"),
+            any_of(watched & _is_once()).alias("watched_once"),
         )
     )
 
@@ -216,9 +218,9 @@ def _before(published: DataFrame, history: History, told: DataFrame) -> DataFram
         .join(wide, list(CASE), "left")
         .select(
             *MESSAGE,
-            F.exists("opened", lambda opening: precedes(opening, at)).alias("held"),
-            F.exists("opened_once", lambda opening: precedes(opening, at)).alias("held_once"),
-            F.exists("gone", lambda end: precedes(end, at)).alias("closed"),
+            F.exists("opened", lambda opening: precedes(opening, at)).alias("subscribed"),
+            F.exists("opened_once", lambda opening: precedes(opening, at)).alias("subscribed_once"),
+            F.exists("gone", lambda end: precedes(end, at)).alias("unsubscribed"),
             (
                 F.coalesce("wide", no())
                 | F.coalesce(F.exists("asked", lambda call: ~precedes(F.col("confirmed_at"), call)), no())

@@ -68,11 +68,11 @@ class _Form(Struct, frozen=True):
 def _forms() -> dict[str, _Form]:
     """Make the columns, which need a Spark session."""
     return {
-        "PD-12": _Form("live", F.col("closed"), F.col("spared")),
-        "PD-14": _Form("live", F.lit("true").cast("boolean"), F.col("spared")),
-        "PD-27": _Form("after", F.col("held"), F.col("stopped") & F.col("waiting")),
-        "PD-34": _Form("any", F.col("bare") & F.col("stored"), F.col("stored")),
-        "QS-31": _Form("once", F.col("held_once"), F.col("stopped") & F.col("waiting_once")),
+        "PD-12": _Form("live", F.col("unsubscribed"), F.col("could_survive")),
+        "PD-14": _Form("live", F.lit("true").cast("boolean"), F.col("could_survive")),
+        "PD-27": _Form("after", F.col("subscribed"), F.col("could_be_saved") & F.col("watched")),
+        "PD-34": _Form("every", F.col("unasked") & F.col("stored"), F.col("stored")),
+        "QS-31": _Form("once", F.col("subscribed_once"), F.col("could_be_saved") & F.col("watched_once")),
     }
 
 
@@ -99,23 +99,23 @@ def _examine(
 
 
 def _after_closing(one: Publication) -> tuple[Reach, bool] | None:
-    return (one.live, one.spared) if one.closed else None
+    return (one.live, one.could_survive) if one.unsubscribed else None
 
 
 def _before_subscribing(one: Publication) -> tuple[Reach, bool] | None:
-    return one.live, one.spared
+    return one.live, one.could_survive
 
 
 def _before_restart(one: Publication) -> tuple[Reach, bool] | None:
-    return (one.after, one.stopped and one.waiting) if one.held else None
+    return (one.after, one.could_be_saved and one.watched) if one.subscribed else None
 
 
 def _before_light_restart(one: Publication) -> tuple[Reach, bool] | None:
-    return (one.once, one.stopped and one.waiting_once) if one.held_once else None
+    return (one.once, one.could_be_saved and one.watched_once) if one.subscribed_once else None
 
 
 def _to_nobody(one: Publication) -> tuple[Reach, bool] | None:
-    return (one.any, True) if one.bare and one.stored else None
+    return (one.every, True) if one.unasked and one.stored else None
 
 
 _DEMANDS = "no publication at a subscriber that came later"
