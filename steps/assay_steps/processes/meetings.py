@@ -12,10 +12,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay_sdk.model.durations import DURATION
+
 ENDINGS = frozenset({"the broker is killed and comes back", "the broker is restarted", "the broker has been restarted"})
 """The sentences of the steps that end the broker at once, for all scenarios that share it."""
 
-_BEGINS_TIME = re.compile(r"\b(delivery delay|time to live|\d+ (ms|s|min|h))\b")
+_BEGINS_TIME = re.compile(rf"\b(delivery delay|time to live|{DURATION})\b")
 """Finds a step that begins a delay, a time to live or another span of time."""
 _ACTS = re.compile(
     r"\b(is sent|are sent|sends messages?|is committed|is rolled back|is closed|is lost|is inactive|goes away"

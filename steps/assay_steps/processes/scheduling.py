@@ -22,6 +22,7 @@ from xdist.scheduler import LoadScopeScheduling
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import FAULT_CAPABILITIES, Needs
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.durations import DURATION, DurationError, parse_duration
 
 T = TypeVar("T")
 
@@ -38,8 +39,8 @@ SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 EARLY = 0.8
 """The part of the order in which all long scenarios begin (`is_long`)."""
 
-_LONG = re.compile(r"\b([1-9]\d{4,} ms|[1-9]\d+ s|[1-9]\d* (min|minutes|h|d))\b")
-"""Finds a duration of ten seconds or more."""
+_DURATION = re.compile(rf"\b{DURATION}\b")
+_LONG_MS = 10_000
 
 _ALONE = "faults"
 """The kind of the groups for scenarios with faults that use a broker alone, one after the other."""
@@ -92,7 +93,15 @@ def repeated_group(group: str) -> str:
 
 def is_long(sentences: Iterable[str]) -> bool:
     """Return whether a scenario with these steps may last ten seconds or more, because a step names such a duration."""
-    return any(map(_LONG.search, sentences))
+    return any(_length_ms(text) >= _LONG_MS for sentence in sentences for text in _DURATION.findall(sentence))
+
+
+def _length_ms(text: str) -> int:
+    """Return a duration in milliseconds; 0 if the text is no duration that a step may have."""
+    try:
+        return parse_duration(text)
+    except DurationError:
+        return 0
 
 
 def interleaved(items: Iterable[T], kind: Callable[[T], Hashable], is_early: Callable[[T], bool]) -> list[T]:

@@ -53,6 +53,9 @@ def test_a_scenario_meets_the_others_before_its_last_action(
         ((DELAYED, '1 s have passed since "m1" was sent', KILLED), True),
         ((DELAYED, KILLED, SENT, KILLED), True),
         ((SENT, "my own step", KILLED), False),
+        (("5 m pass", SENT, KILLED), True),
+        (("1.5minutes pass", SENT, KILLED), True),
+        (("2 days pass", SENT, KILLED), True),
     ],
 )
 def test_a_scenario_that_would_let_the_others_wait_shares_no_kill(told: tuple[str, ...], timed: bool) -> None:
