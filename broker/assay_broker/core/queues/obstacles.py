@@ -25,19 +25,20 @@ class Obstacle(Struct, frozen=True):
     why: str
 
 
-def length(message: Message) -> int:
+def body_octets(message: Message) -> int:
     """Return the number of bytes of a message's body; MAXMSGL of a queue limits this number (DD-36, DD-78).
 
     In IBM MQ, properties have a separate limit (its documentation, "Message properties and message length").
-    Here MAXMSGL of the queue manager limits body and properties together (`size`).
+    Here MAXMSGL of the queue manager limits the whole message (`message_octets`).
     """
     return body_size(message)
 
 
-def size(message: Message) -> int:
-    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits.
+def message_octets(message: Message) -> int:
+    """Return the number of bytes of a whole message, which MAXMSGL of the queue manager limits.
 
-    For a message that came over AMQP, the result is the size of the whole encoding.
+    For a message that came over AMQP, it is the size of the encoding with all sections.  For other messages, body and
+    properties count.
     """
     if message.encoded is not None:
         return len(message.encoded)
@@ -63,23 +64,23 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     if target.inhibited is not None:
         found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
     if queue is not None:
-        if size(message) > queue.definition.number("MAXMSGL"):  # if the whole message fits, the body fits
-            found += limits(queue.definition, queue.name, length(message))
+        if message_octets(message) > queue.definition.number("MAXMSGL"):  # if the whole message fits, the body fits
+            found += limits(queue.definition, queue.name, body_octets(message))
         if queue.fills(further):
             found.append(full(queue.name))
     return found
 
 
 def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
-    """Return the obstacle for a message that is longer than a queue's MAXMSGL.
+    """Return the obstacle for a message whose body is longer than a queue's MAXMSGL.
 
     Args:
         definition: The queue's definition.
         name: The queue's name.
-        octets: The length of the message.
+        octets: The length of the message's body.
 
     Returns:
-        One obstacle; empty if the message is not too long.
+        One obstacle; empty if the body is not too long.
     """
     longest = definition.number("MAXMSGL")
     if octets <= longest:

@@ -14,7 +14,7 @@ from assay_broker.core.networks.clusters import check_bound
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.queues.obstacles import Obstacle, full, length, limits, obstacles, size
+from assay_broker.core.queues.obstacles import Obstacle, body_octets, full, limits, message_octets, obstacles
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import resolve, staging_depth, staging_queue
 from assay_broker.core.queues.routes import InstanceChoice, Route, Target
@@ -140,7 +140,7 @@ def _queue_message(
     found = obstacles(target, message)
     if delayed:
         check_bound(target, address)
-        found += _staging_obstacles(state, length(message), 1)
+        found += _staging_obstacles(state, body_octets(message), 1)
     _refuse(found)
     settled = _as_defined(message, target.path[0])
     queue = target.queue
@@ -187,7 +187,7 @@ def _publication(
     expires_ms = expiry(message, now_ms)
     homes = tuple(copy.home for copy in publication.copies)
     if delayed:
-        _refuse(_staging_obstacles(state, length(message), len(homes)))
+        _refuse(_staging_obstacles(state, body_octets(message), len(homes)))
         return Pending(publication.message, homes, (), expires_ms, len(homes))
     return Pending(
         publication.message,
@@ -222,7 +222,7 @@ def _as_defined(message: Message, definition: Definition) -> Message:
 
 def _check(state: State, message: Message) -> None:
     limit = state.objects.queue_manager().number("MAXMSGL")
-    if size(message) > limit:
+    if message_octets(message) > limit:
         why = f"The message has more than {limit} bytes, the MAXMSGL of the queue manager."
         raise refusal(Mqrc.MSG_TOO_BIG_FOR_Q_MGR, why, state.settings.name)
     if message.priority is not None and not 0 <= message.priority <= HIGHEST_PRIORITY:
@@ -256,7 +256,7 @@ def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]
 
     Args:
         state: The queue manager.
-        octets: The length of the message.
+        octets: The length of the message's body.
         copies: The number of copies to stage.
 
     Returns:
