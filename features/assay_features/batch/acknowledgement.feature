@@ -1441,6 +1441,21 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
+    @kit @needs-admin @own-instance
+    Scenario: If a unit of work refuses the second of three batches, the commit is refused and all messages come again
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And the queue manager is altered to MAXUMSGS(3)
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m5"
+      And session "s" is committed
+      Then it is refused
+      When the queue manager is altered to MAXUMSGS(10000)
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m5" again
+
     @evidence @needs-store-error
     Scenario: If the store refuses a commit, the messages of both batches come again, and the next commit acknowledges them
       Given an empty queue
@@ -1639,6 +1654,20 @@ Feature: A batch is acknowledged as a whole
       When "receiver" has seen "m1" to "m6"
       And "receiver"'s connection is lost
       And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    @kit @judges-client
+    Scenario: A commit after the loss of the connection is refused, and the messages come again
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And "receiver"'s connection is lost
+      And session "s" is committed
+      Then it is refused as a connection lost error
+      When receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
     @evidence

@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Script
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Refused
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
@@ -28,7 +28,7 @@ from assay_sdk.model.reasons import Mqrc, refused
 from assay_steps.defects.callbacks import Opens, sending_in_callbacks
 from assay_steps.defects.consumers import ConsumerFilter, consuming
 from assay_steps.defects.model import at_port, on_wire
-from assay_steps.defects.ports import SessionFilter, SessionsFilter, clients, connecting
+from assay_steps.defects.ports import SessionFilter, SessionsFilter, clients, connecting, in_sessions
 from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, wires
 
 _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
@@ -114,6 +114,15 @@ class _RefusalUnnoted(WireFilter):
         return (event,)
 
 
+class _CommitsAfterLoss(SessionFilter):
+    """A commit after the loss of the connection returns as if the unit of work were committed."""
+
+    def commit(self) -> Answer[None]:
+        answer = super().commit()
+        is_lost = isinstance(answer, Refused) and answer.kind is JmsErrorKind.CONNECTION_LOST
+        return Ok(None) if is_lost else answer
+
+
 class _TopicsOutside(WireFilter):
     """Messages of topics that are received in a unit of work are not part of it."""
 
@@ -187,6 +196,7 @@ BATCH_ACKNOWLEDGEMENT_UNITS_DEFECTS = (
     at_port(consuming, _SetAgainCommits, "listener-set-again-commits", "BT-12"),
     on_wire(wires, _NonPersistentOutside, "takes-non-persistent-outside-unit", "BT-12", "BT-13"),
     on_wire(wires, _RefusalUnnoted, "commits-without-what-was-refused", "BT-12"),
+    at_port(in_sessions, _CommitsAfterLoss, "commit-after-loss-accepted", "BT-12"),
     on_wire(wires, _TopicsOutside, "takes-from-topics-outside-unit", "BT-12"),
     on_wire(wires, _EndsAllUnits, "ends-units-of-other-sessions", "BT-12", "DD-25"),
     at_port(connecting, _closes_again, "closed-again-closes-the-connection", "BT-12"),
