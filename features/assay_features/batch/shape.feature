@@ -353,6 +353,21 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered, with a tolerance
 
+    @kit @judges-client @needs-virtual-time
+    Scenario: After a listener whose callbacks failed was removed, the next listener's batch comes by its own deadline
+      After repeated failures, our client pauses before it calls the listener again.  The pause must not delay the next
+      listener.
+
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 1 within 500 ms and fails in callbacks 1 to 9
+      When message "m1" is sent to the queue
+      And 14 s pass
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 10 and timeout 500 ms is set on "receiver"
+      And message "m2" is sent to the queue
+      Then the receiver sees "m2" within 2 s after its send
+
     @kit
     Scenario: When a listener is removed, the messages of its unfinished batch come by the next listener's deadline
       Given the time of an unbatched delivery has been measured
