@@ -126,8 +126,8 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         mode: The session's acknowledgement mode.
 
     Raises:
-        UsageProblem: The URL is invalid, no driver serves it, `authority` is given without TLS, or a selector is
-            invalid.
+        UsageProblem: The URL is invalid, no driver serves it, the driver refuses `authority` because the URL is not
+            over TLS, or a selector is invalid.
         CannotRunError: The broker cannot be reached, refuses the login, lacks an operation, or loses the connection.
         RefusedMessageError: The broker refuses an operation for another reason.
     """

@@ -598,7 +598,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "now" is sent to the queue with a delivery delay of 0 ms
       Then browsing the queue shows "now"
 
-    @evidence @needs-browse
+    @kit @judges-client @needs-browse
     Scenario: A browser that found nothing before the send finds an undelayed message at once
       Given an empty queue
       When the queue is browsed

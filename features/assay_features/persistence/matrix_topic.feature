@@ -35,7 +35,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
-    @evidence @needs-admin @needs-queue-look @needs-local-transaction
+    @kit @needs-admin @needs-queue-look @needs-local-transaction
     Scenario: A committed publication is on the queue of an administered subscription, although nobody has used the queue
       Given a topic
       And an administered subscription "orders" from the topic to queue "unused"

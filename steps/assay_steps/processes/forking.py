@@ -97,7 +97,8 @@ class Order(Struct, frozen=True, kw_only=True):
     """The order in which processes take scenarios.
 
     Args:
-        group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
+        group: Returns a scenario's group; one process runs the first attempts at the whole group. Empty if any process
+            may run the scenario.
         first: Returns whether a scenario must run before the groups.
     """
 
@@ -203,7 +204,7 @@ class Forks:
                     elif one.tickets is not tickets:
                         one.tickets.close()
                 while (repeated := self._next_repeated(session, len(forked))) is not None:
-                    forked.append(self._fork(session, Tickets([repeated])))
+                    forked.append(self._fork_for(session, repeated))
         except BaseException:  # Ctrl-C too: otherwise the processes would go on
             self._interrupts.defer()
             for one in forked:
@@ -231,6 +232,14 @@ class Forks:
                 self._again = [number for number in self._again if number not in portion]
                 return portion
         return None
+
+    def _fork_for(self, session: pytest.Session, repeated: Sequence[int]) -> _Forked:
+        tickets = Tickets([repeated])
+        try:
+            return self._fork(session, tickets)
+        except BaseException:
+            tickets.close()
+            raise
 
     def _fork(self, session: pytest.Session, tickets: Tickets, first: int | None = None) -> _Forked:
         name = f"gw{len(self._writers)}"

@@ -1,4 +1,4 @@
-"""The distribution of scenarios to processes: one process runs all scenarios of a group.
+"""The distribution of scenarios to processes: one process runs the first attempts at all scenarios of a group.
 
 Scenarios that use a broker alone form groups, and so do scenarios that share a broker and its faults.  Forked processes
 take their scenarios in portions (`assay_steps.processes.forking`).  pytest-xdist reads its groups from a suffix of a

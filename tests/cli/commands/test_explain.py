@@ -87,6 +87,9 @@ def test_a_scenario_needs_no_rule_beside_it(assay: Assay, failed: Path) -> None:
     unknown = assay("explain", "--run", failed, "--scenario", "nothing like this")
     assert unknown.code is Exit.USAGE
     assert "No scenario of a rule in" in unknown.err
+    one_unknown = assay("explain", "--run", failed, "--scenario", "*", "--scenario", "nothing like this")
+    assert one_unknown.code is Exit.USAGE
+    assert "is named 'nothing like this'" in one_unknown.err
 
 
 def test_a_mistake_in_the_call_is_one_sentence_and_exit_code_3(assay: Assay, failed: Path, tmp_path: Path) -> None:

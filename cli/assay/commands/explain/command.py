@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 from rich.text import Text
 
 from assay.commands.explain.lines import Choice, told_of
@@ -49,19 +50,21 @@ def explain(
     catalogue = load_catalogue()
     entries = catalogue.rules if rule is None else catalogue.select(ids=(rule,))
     pairs = pairs_of([read_run(folder) for folder in folders_of(run, backend)], catalogue)
-    told, named = Text(), False
+    told = Text()
+    unknown = list(scenario or ())
     for entry in entries:
         page = rule_page(entry, pairs, catalogue)
-        named = named or any(choice.named(one.scenarios) for one in page.tried)
+        views = [view for one in page.tried for view in one.scenarios]
+        unknown = [name for name in unknown if not replace(choice, scenarios=(name,)).named(views)]
         if rule is None and not any(choice.among(one.scenarios) for one in page.tried):
             continue
         for line in told_of(page, choice, run):
             told.append_text(line).append("\n")
         told.append("\n")
     told.rstrip()
-    if scenario and not named:
+    if unknown:
         raise UsageProblem(
-            f"No scenario of a rule in {run} is named {scenario[0]!r}: give its id as verdicts.json has it."
+            f"No scenario of a rule in {run} is named {unknown[0]!r}: give its id as verdicts.json has it."
         )
     if not told and scenario:
         told.append(f"The chosen scenarios in {run} have no untriaged fail.")

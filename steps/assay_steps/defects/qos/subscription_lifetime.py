@@ -62,7 +62,7 @@ class _EndlessNotDurable(WireFilter):
 
 
 class _ClosedForGood(WireFilter):
-    """When the application closes a consumer, the client ends the consumer's subscription."""
+    """When the application stops receiving from a subscription that would remain, the client ends the subscription."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
