@@ -56,7 +56,7 @@ class Pages(Struct, frozen=True):
 
 
 class Options(Struct, frozen=True):
-    """What to judge, and what to write besides the verdicts.
+    """The options of a judgement: its rules and limits, and what it writes besides the verdicts.
 
     Args:
         rules: The ids of the rules to judge; empty for all that have an invariant.
