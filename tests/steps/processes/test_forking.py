@@ -229,7 +229,7 @@ class Waiter:
         if item.stash[CASE].id != SENSITIVE:
             limit = time.monotonic() + 60
             while not self._begun.exists() and time.monotonic() < limit:
-                time.sleep(0.01)
+                time.sleep(0.01)  # another process makes the file, and nothing signals that
             assert self._begun.exists(), "the first scenario was not repeated in time"
         return (yield)
 
