@@ -153,6 +153,21 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the staging queue holds 1 copy of "news"
       And "left" and "right" together see "news" exactly once
 
+    @needs-topic
+    Scenario: A second get takes the second staged copy of a publication
+      Given a topic
+      And a non-durable subscriber "left" on the topic
+      And a non-durable subscriber "right" on the topic
+      When message "news" is sent to the topic with a delivery delay of 10 s
+      And message "next" is sent to the topic with a delivery delay of 12 s
+      And the administrator takes "news" off the staging queue by correlation id
+      And the administrator takes "news" off the staging queue by correlation id
+      Then the administrator has taken "news" off
+      And "left" sees "next" exactly once
+      And "right" sees "next" exactly once
+      And "left" never sees "news"
+      And "right" never sees "news"
+
     @needs-restart
     Scenario: A message that was taken back does not return after a restart
       Given an empty queue

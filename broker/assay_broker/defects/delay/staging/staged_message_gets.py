@@ -164,6 +164,23 @@ def _finds_plain(command: Command, now_ms: int, view: View) -> Commands | None:
     return (replace(command, change=replace(change, correlation_id=_UNUSED_ID)),)
 
 
+@defect(made, "second-copy-not-found", "DD-38")
+def _one_copy_only() -> Seams:
+    """An administrator's second get with the same correlation id finds no message, even if a copy is still staged."""
+    asked: set[bytes | None] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        take = _take(command)
+        if take is None or not isinstance(command, Administer):
+            return None
+        if take.correlation_id not in asked:
+            asked.add(take.correlation_id)
+            return None
+        return (replace(command, change=replace(take, correlation_id=_UNUSED_ID)),)
+
+    return commands(rewrite)
+
+
 STAGED_MESSAGE_GETS_DEFECTS = (
     _shown_only,
     _all_copies,
@@ -174,4 +191,5 @@ STAGED_MESSAGE_GETS_DEFECTS = (
     _cleared_until_restart,
     _refused_take,
     _finds_plain,
+    _one_copy_only,
 )
