@@ -6,21 +6,28 @@ time to start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from msgspec import structs
 from tests.wire.breaker import Breaker, Connection
 
+from assay_adapters.brokers.activemq.product import ACTIVEMQ
 from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.brokers.broker_j.product import BROKER_J
+from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
 from assay_adapters.brokers.reference.server.instance import OwnBroker
 from assay_adapters.containers.container import Container
 from assay_adapters.ports.backend import Backend, Environment
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.entry import BackendEntry, BackendOptions
+from assay_adapters.registry import known_files
 
 _BREAKERS: list[Breaker] = []
 _CHOSEN: list[type[Connection]] = [Connection]
@@ -58,12 +65,12 @@ class BrokenServer(ReferenceServerBackend):
         return cast("OwnBroker", _Behind(super()._process(needs, controlled=controlled), "client_port"))
 
 
-class BrokenArtemis(ProductBackend):
-    """Apache Artemis in containers, behind a proxy."""
+class BrokenProduct(ProductBackend):
+    """A product in containers, behind a proxy."""
 
-    def __init__(self) -> None:
-        super().__init__(ARTEMIS)
-        self.name = "wire-artemis"
+    def __init__(self, product: Product) -> None:
+        super().__init__(product)
+        self.name = f"wire-{product.name}"
 
     def _container(self) -> Container:
         return cast("Container", _Behind(super()._container(), "port"))
@@ -82,22 +89,28 @@ class _Lasting:
         """Do nothing: `close_all` closes the backend."""
 
 
-_KINDS: Mapping[str, Callable[[], Backend]] = {"server": BrokenServer, "artemis": BrokenArtemis}
 _STARTED: dict[str, Backend] = {}
 
 
-def _entry(name: str) -> BackendEntry:
+def _entry(name: str, start: Callable[[], Backend], known: tuple[Path, ...] = ()) -> BackendEntry:
     def opened(options: BackendOptions) -> Backend:
         del options
         if name not in _STARTED:
-            _STARTED[name] = _KINDS[name]()
+            _STARTED[name] = start()
         return cast("Backend", _Lasting(_STARTED[name]))
 
-    return BackendEntry(opened)
+    return BackendEntry(opened, known=known)
 
 
-SERVER = _entry("server")
-ARTEMIS_BEHIND = _entry("artemis")
+def _product(product: Product) -> BackendEntry:
+    return _entry(product.name, partial(BrokenProduct, product), known_files(product.name))
+
+
+SERVER = _entry("server", BrokenServer)
+BEFORE_ARTEMIS = _product(ARTEMIS)
+BEFORE_ACTIVEMQ = _product(ACTIVEMQ)
+BEFORE_BROKER_J = _product(BROKER_J)
+BEFORE_RABBITMQ = _product(RABBITMQ)
 
 
 @contextmanager

@@ -20,20 +20,24 @@ from assay.application import ending
 from assay.exits import Exit
 from assay_adapters.ports.backend import Available
 from assay_adapters.ports.entry import GROUP
+from assay_adapters.registry import open_backend
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_features import feature_root
 from assay_steps.plugin.checks import tagged_scenarios
 
-SERVER, ARTEMIS = "wire-reference-server", "wire-artemis"
-ON_ARTEMIS = (pytest.mark.docker, pytest.mark.proof)
-BACKENDS = (SERVER, pytest.param(ARTEMIS, marks=ON_ARTEMIS))
+SERVER = "wire-reference-server"
+PRODUCTS = ("wire-artemis", "wire-activemq", "wire-broker-j", "wire-rabbitmq")
+ENTRIES = {
+    SERVER: "SERVER",
+    "wire-artemis": "BEFORE_ARTEMIS",
+    "wire-activemq": "BEFORE_ACTIVEMQ",
+    "wire-broker-j": "BEFORE_BROKER_J",
+    "wire-rabbitmq": "BEFORE_RABBITMQ",
+}
+"""The entry of each backend in `tests.wire.backends`."""
+BACKENDS = (SERVER, *(pytest.param(name, marks=(pytest.mark.docker, pytest.mark.proof)) for name in PRODUCTS))
 QUICK_ONES = {"drops-acknowledgements", "splits-transfers"}
 """The proxies that `make test` tries."""
-BREAKS_ARTEMIS = {
-    # Artemis 2.56.0 then sometimes closes the connection: "Cannot invoke DeliveryImpl.getTransportDelivery()".
-    "splits-transfers": "batch/acknowledgement.feature::A second rollback returns all messages once more",
-}
-"""Scenarios in which a proxy that breaks nothing shows a mistake of Artemis."""
 BROKEN_ONES, RIGHT_ONES = (
     [pytest.param(name, marks=() if name in QUICK_ONES else (pytest.mark.proof,)) for name in table]
     for table in (BROKEN, RIGHT)
@@ -47,7 +51,7 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     told = site / "wire-1.dist-info"
     told.mkdir()
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: wire\nVersion: 1\n")
-    points = [f"{SERVER} = tests.wire.backends:SERVER", f"{ARTEMIS} = tests.wire.backends:ARTEMIS_BEHIND"]
+    points = [f"{name} = tests.wire.backends:{entry}" for name, entry in ENTRIES.items()]
     (told / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *points, ""]))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "path", [*sys.path, str(site)])
@@ -57,7 +61,7 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def run(backend: str, kind: type[Connection], scenarios: tuple[str, ...], out: Path) -> Verdicts:
     """Run scenarios on a broker behind a proxy."""
-    if backend == ARTEMIS and not isinstance(probed := backends.BrokenArtemis().probe(), Available):
+    if not isinstance(probed := open_backend(backend).probe(), Available):
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     chosen = [word for scenario in scenarios for word in ("--scenario", scenario)]
     with backends.behind(kind):
