@@ -40,6 +40,7 @@ from assay_evidence.concluding.weighing import (
     Circumstance,
     Kind,
     broker_lost,
+    client_raised,
     deciding,
     foreign_kit,
     held_up,
@@ -56,6 +57,7 @@ from assay_evidence.events import (
     Event,
     Plan,
     PlannedScenario,
+    Return,
     ScenarioBegin,
     ScenarioEnd,
     SessionEnded,
@@ -338,7 +340,10 @@ class _Run:
             lost = broker_lost(
                 facts.judged, begin.ours if begin else (), lambda: lost_by_broker(claim, visible_to(claim, trace))
             )
-            return [one for one in (*common, kit, ending, lost, slow_pair(periods, claim)) if one is not None]
+            raising = client_raised(
+                facts.judged, begin.ours if begin else (), lambda: _raised(visible_to(claim, trace))
+            )
+            return [one for one in (*common, kit, ending, lost, raising, slow_pair(periods, claim)) if one is not None]
 
         return of_claim
 
@@ -366,6 +371,12 @@ def _lack(step: Step, made: Collection[str]) -> str:
         return NO_CLAIM_OF_STEP
     lost = [ref for ref in step.claims if ref not in made]
     return f"the journal lacks the step's claim {', '.join(lost)}." if lost else ""
+
+
+def _raised(trace: Iterable[AnyEvent]) -> str | None:
+    """Return the text of the first unexpected exception of the client; None without one."""
+    refusals = (answer.refused for answer in _of_kind(trace, Return) if answer.refused is not None)
+    return next((refusal.text for refusal in refusals if refusal.failure == "raised"), None)
 
 
 def _late_ns(trace: list[AnyEvent]) -> int:

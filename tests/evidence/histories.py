@@ -69,9 +69,10 @@ def refusal(
     checked: bool = False,
     text: str = "no",
     objects: tuple[str, ...] = (),
+    failure: Literal["", "raised", "stalled"] = "",
 ) -> ev.RefusedInfo:
     """Return a refusal."""
-    return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, objects=objects, text=text)
+    return ev.RefusedInfo(kind=kind, checked=checked, mqrc=mqrc, objects=objects, text=text, failure=failure)
 
 
 def message(key: str, body: str | None = None, fields: dict[str, ev.Scalar] | None = None) -> ev.MessageRef:

@@ -10,13 +10,13 @@ from assay_adapters.clients.events import KitMessage, Teller, fields_of
 from assay_adapters.clients.keys import marked
 from assay_adapters.clients.listeners import ScriptedListener
 from assay_adapters.ports.client import MODE_VALUES, Draft, Mode, Script, Seen, Sent, Setting
-from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Raised, Refused, is_the_clients
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Raised, Refused, Stalled, is_the_clients
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
 from assay_sdk.model.destinations import DestinationError, destination
 from assay_sdk.model.message import Address
-from assay_sdk.time import Runner
+from assay_sdk.time import Runner, StalledError
 
 T = TypeVar("T")
 
@@ -24,11 +24,11 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 
 
 def attempt(action: Callable[[], T]) -> Outcome[T]:
-    """Call the SDK, and return its result, or its exception as a `Refused` or `Raised`.
+    """Call the SDK, and return its result, or its exception as a `Refused`, `Stalled` or `Raised`.
 
-    A `JmsError` becomes `Refused`. Any other exception becomes `Raised` if code of the SDK raised it. The function
-    does not catch exceptions of the adapter, of a job on the runner or of a defect, because they are no answers of the
-    SDK.
+    A `JmsError` becomes `Refused`, and a `StalledError` becomes `Stalled`. Any other exception becomes `Raised` if code
+    of the SDK raised it. The function does not catch exceptions of the adapter, of a job on the runner or of a defect,
+    because they are no answers of the SDK.
 
     Raises:
         DestinationError: A name is not valid for a destination; `attempt_with_names` converts the error to a refusal.
@@ -46,6 +46,8 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
         )
     except DestinationError:
         raise
+    except StalledError:
+        return Stalled(kind=JmsErrorKind.MESSAGING, text="Nothing that is scheduled can end this call.")
     except Exception as error:  # a judged client may raise anything
         if not is_the_clients(error):
             raise

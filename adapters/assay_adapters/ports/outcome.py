@@ -22,6 +22,10 @@ class Raised(Refused, frozen=True):
     """An unexpected exception of the client; it counts as a refusal, because the call returned no value."""
 
 
+class Stalled(Refused, frozen=True):
+    """The outcome of a call that nothing could end, in virtual time; it counts as a refusal, as `Raised` does."""
+
+
 Outcome = Ok[T_co] | Refused
 
 
@@ -35,4 +39,4 @@ def is_the_clients(error: Exception) -> bool:
     return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")
 
 
-__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Raised", "Refused", "is_the_clients", "refused"]
+__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Raised", "Refused", "Stalled", "is_the_clients", "refused"]

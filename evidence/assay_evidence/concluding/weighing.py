@@ -14,6 +14,9 @@ a foreign broker ended a session with an       (stays)       inconclusive   (sta
 error, and the client alone is judged
 a foreign broker lost messages when it         (stays)       inconclusive   (stay)
 stopped, and the client alone is judged
+the kit's client raised an unexpected          (stays)       inconclusive   (stay)
+exception, and a foreign broker alone is
+judged
 the pair answered too slowly for the           (stays)       inconclusive   (stay)
 scenario's times
 a busy machine held up the harness             inconclusive  inconclusive   (stay)
@@ -28,6 +31,8 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
 - No document demands a rule of strength `kit`, so only the kit's own parts can fail it.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
   ends a session only because of a mistake of the client, so a fail on this broker stays.
+- If the kit's own client raises an exception that its API does not define, it has a mistake, which may have caused the
+  broker's fail.
 - `assay_evidence.predicates.lost_messages` says when the broker, and not the client, lost the messages.
 - `assay_evidence.concluding.slow_pairs` says when a pair is too slow.
 - In the last two circumstances, a pass or fail stays if no delay can have caused it (`Finding.certain`).
@@ -68,6 +73,7 @@ class Kind(Enum):
     FOREIGN_KIT = auto()
     SESSION_ENDED = auto()
     BROKER_LOST = auto()
+    CLIENT_RAISED = auto()
     SLOW_PAIR = auto()
     HELD_UP = auto()
 
@@ -81,6 +87,7 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,
     (Kind.SESSION_ENDED, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.BROKER_LOST, Verdict.FAIL): Verdict.INCONCLUSIVE,
+    (Kind.CLIENT_RAISED, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.SLOW_PAIR, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
@@ -182,6 +189,24 @@ def broker_lost(judged: str, ours: Collection[str], lost: Callable[[], bool]) ->
         return None
     why = "it had answered their sends before it stopped, and no client had accepted them"
     return Circumstance(Kind.BROKER_LOST, f"The broker lost the missing messages: {why}; the finding was")
+
+
+def client_raised(judged: str, ours: Collection[str], error: Callable[[], str | None]) -> Circumstance | None:
+    """Return the circumstance that the kit's client failed unexpectedly, and that a foreign broker alone is judged.
+
+    Args:
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
+        ours: The parts of the pair that are the kit's own (`Begin.ours`).
+        error: Returns the text of the exception; None if the client raised none.
+
+    Returns:
+        The circumstance; None if the client raised none, is foreign or is judged, too, or if the broker is the kit's
+        own.
+    """
+    if judged != BROKER or BROKER in ours or CLIENT not in ours or (text := error()) is None:
+        return None
+    text = f"The kit's client has failed, which may have caused the finding ({text.rstrip('.')})"
+    return Circumstance(Kind.CLIENT_RAISED, f"{text}; the finding was")
 
 
 def slow_pair(periods: Iterable[Period], claim: Claim) -> Circumstance | None:

@@ -19,6 +19,9 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
         mqrc: The number of the MQRC; None if the refusal has none.
         objects: The names of the objects at fault.
         text: The error's text.
+        failure: How the call failed if it did not end with an answer of the client's API; empty if it did. ``raised``:
+            the client raised an exception that its API does not define. ``stalled``: in virtual time, nothing could
+            end the call.
     """
 
     kind: str
@@ -26,6 +29,7 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     mqrc: int | None = None
     objects: tuple[str, ...] = ()
     text: str = ""
+    failure: Literal["", "raised", "stalled"] = ""
 
     @property
     def phrase(self) -> str:

@@ -66,6 +66,8 @@ def refused_with(claim: Claim, history: History) -> Finding:
     refusal = answer.refused
     if refusal is None:
         return say.failed("The call was accepted.", "accepted", by=[answer])
+    if refusal.failure:
+        return say.failed("The client failed instead of refusing the call.", refusal.phrase, by=[answer])
     if beside := _beside(claim, refusal, say):
         return beside
     had = _parts(refusal)
@@ -178,7 +180,7 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
         refusal.kind == UNSUPPORTED or (refusal.kind == SECURITY and not _is_about_authority(claim))
     ):
         return None
-    return refusal is not None and (mqrc is None or refusal.mqrc == mqrc)
+    return refusal is not None and not refusal.failure and (mqrc is None or refusal.mqrc == mqrc)
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay_adapters.clients.links import attempt
-from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Refused, Stalled
 from assay_sdk.faces.message import Message
 from assay_sdk.model.durations import DurationError, parse_duration
 from assay_sdk.runners.virtual import VirtualRunner
@@ -43,6 +43,6 @@ def test_an_exception_that_the_runner_met_in_a_job_of_another_part_is_raised() -
         attempt(lambda: runner.run_until(lambda: False, None))
 
 
-def test_what_the_runner_itself_raises_is_raised() -> None:
-    with pytest.raises(Exception, match="would never end"):
-        attempt(lambda: VirtualRunner().run_until(lambda: False, None))
+def test_a_call_that_nothing_can_end_is_stalled() -> None:
+    stalled = attempt(lambda: VirtualRunner().run_until(lambda: False, None))
+    assert stalled == Stalled(JmsErrorKind.MESSAGING, "Nothing that is scheduled can end this call.")

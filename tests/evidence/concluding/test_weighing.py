@@ -7,6 +7,7 @@ from assay_evidence.concluding.weighing import (
     TABLE,
     Circumstance,
     Kind,
+    client_raised,
     deciding,
     foreign_kit,
     held_up,
@@ -22,10 +23,12 @@ UNFINISHED = unfinished()
 FOREIGN_KIT = foreign_kit("kit", "client+broker", ("client",))
 SESSION_ENDED = session_ended("client", ("client",), "No. (amqp:internal-error)")
 BROKER_LOST = Circumstance(Kind.BROKER_LOST, "The broker lost them; the finding was")
+CLIENT_RAISED = client_raised("broker", ("client",), lambda: "KeyError: 'm1'.")
 SLOW_PAIR = Circumstance(Kind.SLOW_PAIR, "The pair was too slow; the finding was")
 HELD_UP = held_up(HELD_UP_NS + 1, 2_000_000_000)
 assert FOREIGN_KIT is not None
 assert SESSION_ENDED is not None
+assert CLIENT_RAISED is not None
 assert HELD_UP is not None
 STAYS = {verdict: verdict for verdict in Verdict}
 
@@ -43,6 +46,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
         (SESSION_ENDED, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (BROKER_LOST, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
+        (CLIENT_RAISED, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (SLOW_PAIR, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (HELD_UP, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
     ],
@@ -146,6 +150,23 @@ def test_an_ended_session_counts_only_if_a_foreign_broker_ended_it_and_the_clien
     judged: str, ours: tuple[str, ...], error: str | None, *, applies: bool
 ) -> None:
     assert (session_ended(judged, ours, error) is not None) is applies
+
+
+@pytest.mark.parametrize(
+    ("judged", "ours", "error", "applies"),
+    [
+        ("broker", ("client",), "KeyError", True),
+        ("broker", ("client",), None, False),
+        ("broker", ("client", "broker"), "KeyError", False),
+        ("broker", (), "KeyError", False),
+        ("client+broker", ("client",), "KeyError", False),
+        ("client", ("client",), "KeyError", False),
+    ],
+)
+def test_an_exception_of_the_kits_client_counts_only_if_a_foreign_broker_alone_is_judged(
+    judged: str, ours: tuple[str, ...], error: str | None, *, applies: bool
+) -> None:
+    assert (client_raised(judged, ours, lambda: error) is not None) is applies
 
 
 def test_a_fail_after_an_ended_session_is_open_however_certain_and_is_not_tried_again() -> None:

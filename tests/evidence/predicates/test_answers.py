@@ -92,6 +92,22 @@ def refused_with_fails_another_kind(story: Story) -> Finding:
     return story.finds("refused-with", {"call": call.ref, "kind": "illegal-state"})
 
 
+@rows.expect(Verdict.FAIL)
+def refused_with_fails_a_call_that_raised_an_unexpected_exception(story: Story) -> Finding:
+    return story.finds("refused-with", {"call": story.asks(refused=refusal(mqrc=2195, failure="raised")).ref})
+
+
+@rows.expect(Verdict.FAIL)
+def refused_with_fails_a_call_that_nothing_could_end(story: Story) -> Finding:
+    return story.finds("refused-with", {"call": story.asks(refused=refusal(failure="stalled")).ref})
+
+
+@rows.expect(Verdict.FAIL)
+def one_of_takes_no_failure_of_the_client_for_a_refusal(story: Story) -> Finding:
+    call = story.asks(refused=refusal(failure="raised"))
+    return story.finds("one-of", {"option.refused": f"refused {call.ref}"})
+
+
 @rows.expect(Verdict.INCONCLUSIVE)
 def refused_with_does_not_take_want_of_authority_for_the_refusal(story: Story) -> Finding:
     return story.finds("refused-with", {"call": story.asks(refused=refusal("security", mqrc=2035)).ref})

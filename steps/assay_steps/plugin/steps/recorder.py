@@ -9,7 +9,7 @@ from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.ports.backend import SharedFaultError
-from assay_adapters.ports.outcome import JmsErrorKind, Raised
+from assay_adapters.ports.outcome import JmsErrorKind, Raised, Stalled
 from assay_evidence import events
 from assay_steps.cast.faults import LostBrokerError
 from assay_steps.cast.recording import SetupRefusedError
@@ -132,10 +132,10 @@ class StepRecorder:
             )
 
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Record a failing claim, because the judged client raised an unexpected error in a call."""
+        """Record a failing claim, because a call of the judged client raised an unexpected error or could not end."""
         world = item.stash.get(WORLD, None)
-        raised = refused.call and isinstance(refused.refusal, Raised)
-        if world is not None and raised and item.stash[CASE].judges_client:
+        failed = refused.call and isinstance(refused.refusal, Raised | Stalled)
+        if world is not None and failed and item.stash[CASE].judges_client:
             world.evidence.claim("accepted", {"call": refused.call})
 
     @staticmethod
