@@ -86,7 +86,7 @@ def test_the_rule_page_tells_the_story_of_a_scenario(site: Path) -> None:
     text = Page(site / "rules" / "DD-02.html").text
     for said in (
         "line 3",
-        "Early means seen before",
+        "A message is early if a receiver",
         "763.6 ms before it was due",
         "1.236 s after the send, redelivered",
         "early-delivery",

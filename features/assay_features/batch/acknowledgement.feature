@@ -1014,7 +1014,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m4" to "m5" exactly once
 
   @BT-12 @needs-batch-listener @needs-local-transaction
-  Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
+  Rule: In a local transaction, the commit acknowledges all delivered messages, and after a rollback all of them are delivered again
     Line 40.  *All* means every batch of every consumer of the session since the transaction began.
 
     @evidence @needs-kill

@@ -2,7 +2,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
   JMS_SPEC-36, line 40.
 
   @BT-13 @needs-batch-listener @needs-xa
-  Rule: In a global transaction, a batch behaves as in a local one, and the transaction manager decides
+  Rule: In a global transaction, batches behave as in a local one, and the transaction manager decides whether to commit or to roll back
     Line 40.  Reading: after prepare, the branch has no effect yet and is not forgotten, whatever happens to clients
     and broker, until the transaction manager commits it or rolls it back (X/Open XA, chapter 2; Jakarta Messaging
     3.1, chapter 11).  If its client ends, a branch that is not prepared is rolled back.

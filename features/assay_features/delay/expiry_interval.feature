@@ -2,7 +2,7 @@ Feature: The delay counts as part of the expiry interval
   IBM MQ, JMS 2.0 delivery delay, lines 62 and 64.
 
   @DD-55 @needs-delivery-delay @needs-time-to-live
-  Rule: Time spent under delay counts against the message's expiry
+  Rule: The time of the delay counts against the message's expiry
     Line 62: a message is put with an expiry of 20,000 ms and a delay of 5,000 ms, and got after 10,000 ms; about 50
     tenths of a second are left.  Reading: those 10 seconds count from the end of the delay, because the line counts
     15 seconds from the put.

@@ -264,7 +264,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "steady" sees "slow" exactly once
 
   @DD-84 @needs-delivery-delay @needs-topic @topology-hierarchy
-  Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
+  Rule: A client that subscribes at the other queue manager during the delay may receive the publication
     Line 82 itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
     only messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
     neither early nor twice, and each subscriber that exists at the send gets it.  At the publisher's own queue manager,

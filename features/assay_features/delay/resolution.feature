@@ -225,7 +225,7 @@ Feature: The broker resolves the queue name of a delayed message twice
       Then queue "new" holds "m1"
 
   @DD-52 @needs-delivery-delay @needs-admin
-  Rule: Persistence and priority that the queue's definition decides are fixed at the first resolution
+  Rule: If the queue's definition decides the persistence or priority of a message, the first resolution fixes this value
     Line 58.  DEFPSIST and DEFPRTY decide if the sender leaves persistence and priority to the destination.
 
     Scenario Outline: A message keeps its persistence when DEFPSIST changes from <before> to <after> during the delay

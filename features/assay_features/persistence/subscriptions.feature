@@ -1106,7 +1106,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "single" never sees "before"
 
   @PD-15 @needs-topic @needs-durable-subscription
-  Rule: The same client id and name open a durable subscription again, with the missed messages, in order
+  Rule: A subscriber with the same client id and subscription name opens the durable subscription again, and gets the missed messages in order
     Line 32; Jakarta Messaging 3.1, section 6.2.9, demands the order.
 
     @evidence @needs-retained-publication

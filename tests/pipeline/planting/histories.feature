@@ -101,7 +101,7 @@ Feature: Histories in which some breaches can be planted
         | 9 s   | 7 s  | 20 s |
 
   @BT-12
-  Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
+  Rule: In a local transaction, the commit acknowledges all delivered messages, and after a rollback all of them are delivered again
 
     Scenario Outline: After a rollback, another receiver gets <count> messages in batches
       Given an empty queue
@@ -123,7 +123,7 @@ Feature: Histories in which some breaches can be planted
         | 9     | m9   |
 
   @BT-13
-  Rule: In a global transaction, a batch behaves as in a local one, and the transaction manager decides
+  Rule: In a global transaction, batches behave as in a local one, and the transaction manager decides whether to commit or to roll back
 
     Scenario Outline: After a rollback of a branch, another receiver gets <count> messages in batches
       Given an empty queue
