@@ -1,13 +1,13 @@
 """Tests that the suite convicts correct brokers behind proxies that break frames, and acquits those that break nothing.
 
-`make test` tries a few proxies, because each run takes seconds.  `make interop` tries all, also before Apache Artemis
-in a container.
+`make test` tries a few proxies, because each run takes seconds.  `make interop` tries all, also before four products in
+containers.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -38,6 +38,24 @@ ENTRIES = {
 BACKENDS = (SERVER, *(pytest.param(name, marks=(pytest.mark.docker, pytest.mark.proof)) for name in PRODUCTS))
 QUICK_ONES = {"drops-acknowledgements", "splits-transfers"}
 """The proxies that `make test` tries."""
+CANNOT_SHOW: Mapping[str, frozenset[str]] = {
+    # RabbitMQ 4.0 has no durable subscriptions, delays or transactions over AMQP 1.0.
+    "wire-rabbitmq": frozenset({
+        "drops-acknowledgements", "acknowledges-earlier-messages", "settles-deliveries", "reorders", "strips-delay",
+        "strips-time-to-live", "commits-rollbacks",
+    }),
+}  # fmt: skip
+"""The broken proxies whose scenarios a product cannot run."""
+FAILS_ANYWAY: Mapping[str, frozenset[str]] = {
+    # ActiveMQ lets the time to live begin when the delay is over, which is a known outcome (DD-56).
+    "wire-activemq": frozenset({"strips-time-to-live"}),
+}
+"""The broken proxies whose scenarios a product fails without a proxy, too."""
+LEFT_OUT: Mapping[tuple[str, str], str] = {
+    # Artemis 2.56.0 then sometimes closes the connection: "Cannot invoke DeliveryImpl.getTransportDelivery()".
+    ("wire-artemis", "splits-transfers"): "commits-rollbacks",
+}
+"""By product and proxy that breaks nothing, the broken proxy whose scenario then shows a mistake of the product."""
 BROKEN_ONES, RIGHT_ONES = (
     [pytest.param(name, marks=() if name in QUICK_ONES else (pytest.mark.proof,)) for name in table]
     for table in (BROKEN, RIGHT)
@@ -80,6 +98,10 @@ def test_a_broken_proxy_names_scenarios_that_exist(name: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", BROKEN_ONES)
 def test_a_broken_proxy_is_convicted_by_its_rule(name: str, backend: str, tmp_path: Path) -> None:
+    if name in FAILS_ANYWAY.get(backend, ()):
+        pytest.skip("the product fails this scenario without a proxy, too")
+    if name in CANNOT_SHOW.get(backend, ()):
+        pytest.skip("the product lacks what the scenario needs")
     broken = BROKEN[name]
     verdicts = run(backend, broken.kind, (broken.scenario,), tmp_path / "out")
     assert verdicts.scenarios, "no scenario has this name"
@@ -90,10 +112,11 @@ def test_a_broken_proxy_is_convicted_by_its_rule(name: str, backend: str, tmp_pa
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", RIGHT_ONES)
 def test_a_proxy_that_breaks_nothing_is_acquitted(name: str, backend: str, tmp_path: Path) -> None:
-    whole = backend == ARTEMIS or name == "passes-on"
-    left_out = BREAKS_ARTEMIS.get(name) if backend == ARTEMIS else None
-    every = tuple(broken.scenario for broken in BROKEN.values() if broken.scenario != left_out)
-    scenarios = every if whole else QUICK
+    left_out = LEFT_OUT.get((backend, name))
+    none: frozenset[str] = frozenset()
+    shown = BROKEN.keys() - CANNOT_SHOW.get(backend, none) - FAILS_ANYWAY.get(backend, none) - {left_out}
+    whole = backend in PRODUCTS or name == "passes-on"
+    scenarios = tuple(BROKEN[one].scenario for one in sorted(shown)) if whole else QUICK
     verdicts = run(backend, RIGHT[name], scenarios, tmp_path / "out")
     told = [(one.scenario, one.verdict, one.reason) for one in verdicts.scenarios if one.verdict is not Verdict.PASS]
     assert told == []
