@@ -128,6 +128,13 @@ Feature: Whether the broker delivers a message again depends on the subscriber's
       When 1100 messages are sent to the topic with quality of service at-most-once
       Then "once" sees each of these messages exactly once
 
+    @evidence
+    Scenario: An at-most-once subscriber without automatic confirmation gets more messages than its credit
+      Given a topic
+      And subscriber "once" on the topic with quality of service at-most-once, no automatic confirmation, a durable subscription and a credit of 2
+      When messages "m1" to "m5" are sent to the topic with quality of service at-most-once
+      Then "once" sees "m1" to "m5" exactly once
+
     @evidence @needs-shared-subscription @needs-topic-wildcard
     Scenario: A message that was sent to one non-durable sharer of a topic pattern does not go to another sharer
       Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-most-once

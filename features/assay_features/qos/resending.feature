@@ -125,3 +125,14 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And subscriber "sure" comes back
       Then "m2" went over the wire at least 1 times, not settled
       And "sure" sees "m2" at least once
+
+    @kit @judges-client @needs-store-error
+    Scenario: A message that the broker has refused is not sent again
+      Given a topic with DEFPSIST(YES)
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When the broker's store refuses the next write
+      And message "unwritten" is sent to the topic with quality of service at-least-once
+      And message "written" is sent to the topic with quality of service at-least-once
+      Then sending "unwritten" is refused
+      And "sure" sees "written" exactly once
+      And "sure" never sees the refused "unwritten"

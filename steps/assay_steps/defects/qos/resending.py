@@ -5,7 +5,18 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay_broker.defects.sends import as_text
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Opened, OpenReceiver, OpenSender, Send
+from assay_sdk.driver import (
+    Closed,
+    Done,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    Opened,
+    OpenReceiver,
+    OpenSender,
+    Send,
+)
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.model import Defect, on_wire
@@ -136,6 +147,26 @@ def _resends_elsewhere(driver: Driver) -> Driver:
     return wires(Elsewhere)(driver)
 
 
+class _SendsRefusedAgain(WireFilter):
+    """The client sends a refused message once more, and tells the application nothing about the refusal."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._sent: dict[int, Send] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Send) and is_ours(command.message) and not command.settled:
+            self._sent[command.token] = command
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        refused = self._sent.pop(event.token, None) if isinstance(event, Done | Failed) else None
+        if refused is None or not isinstance(event, Failed) or event.refused.kind is JmsErrorKind.CONNECTION_LOST:
+            return (event,)
+        self.line.wire.submit(refused)
+        return ()
+
+
 QOS_RESENDING_DEFECTS = (
     Defect(
         name="resends-bytes-as-text",
@@ -166,5 +197,6 @@ QOS_RESENDING_DEFECTS = (
     on_wire(drivers, _tries_once, "one-attempt-to-connect-again", "QS-05"),
     on_wire(wires, AttachLostForGood, "attach-lost-for-good", "QS-05"),
     on_wire(drivers, _renames_the_first, "sent-first-under-another-id", "QS-05"),
+    on_wire(wires, _SendsRefusedAgain, "refused-sent-again", "QS-05"),
     on_wire(drivers, _resends_elsewhere, "resends-to-another-topic", "QS-04", "QS-05"),
 )
