@@ -57,6 +57,7 @@ from assay_evidence.events import (
     Event,
     Plan,
     PlannedScenario,
+    RefusedInfo,
     Return,
     ScenarioBegin,
     ScenarioEnd,
@@ -289,18 +290,8 @@ class _Run:
             return [Finding(claim="", verdict=Verdict.ERROR, reason="The scenario was planned and was not run.")]
         found: list[Finding] = []
         made = {claim.ref for claim in _of_kind(trace, Claim)}
-        for event in trace:
-            if isinstance(event, Unsupported):
-                reason = f"The pair lacks {event.capability}: {event.reason}"
-                found.append(
-                    Finding(claim=event.ref, verdict=Verdict.UNSUPPORTED, reason=reason, observed=event.source)
-                )
-            elif isinstance(event, Step) and event.outcome in STEP_VERDICTS:
-                reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
-                found.append(Finding(claim=event.ref, verdict=STEP_VERDICTS[event.outcome], reason=reason))
-            elif isinstance(event, Step) and not self._harm(trace) and (lack := _lack(event, made)):
-                reason = f"{event.keyword} {event.text}: {lack}"
-                found.append(Finding(claim=event.ref, verdict=Verdict.ERROR, reason=reason))
+        harmed = bool(self._harm(trace))
+        found += [finding for event in trace if (finding := self._of_event(event, made, harmed=harmed)) is not None]
         for rule in facts.rules:
             if find_rule(self._catalogue, rule) is None:
                 reason = f"The catalogue has no rule {rule}, which is a tag of the scenario {name}."
@@ -308,6 +299,30 @@ class _Run:
         if _is_unfinished(trace):
             found.append(self._unfinished(trace))
         return found
+
+    @staticmethod
+    def _of_event(event: AnyEvent, made: Collection[str], *, harmed: bool) -> Finding | None:
+        """Return the finding that an event itself gives, without a claim; None for most events.
+
+        Args:
+            event: An event of the scenario.
+            made: The references of all claims in the journal.
+            harmed: Whether the scenario's journal is damaged, so that a step's claims may be lost.
+        """
+        match event:
+            case Unsupported():
+                reason = f"The pair lacks {event.capability}: {event.reason}"
+                return Finding(claim=event.ref, verdict=Verdict.UNSUPPORTED, reason=reason, observed=event.source)
+            case Step() if event.outcome in STEP_VERDICTS:
+                reason = f"{event.keyword} {event.text}: {event.detail or event.outcome}"
+                return Finding(claim=event.ref, verdict=STEP_VERDICTS[event.outcome], reason=reason)
+            case Step() if not harmed and (lack := _lack(event, made)):
+                return Finding(claim=event.ref, verdict=Verdict.ERROR, reason=f"{event.keyword} {event.text}: {lack}")
+            case Return(refused=RefusedInfo(failure="raised" | "stalled", text=text)):
+                # Claims about other calls and messages may pass, although the scenario did not do what its steps say.
+                return Finding(claim=event.ref, verdict=Verdict.ERROR, reason=f"A call of the client failed: {text}")
+            case _:
+                return None
 
     def _unfinished(self, trace: list[AnyEvent]) -> Finding:
         harm = self._harm(trace)

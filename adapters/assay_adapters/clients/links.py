@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from datetime import timedelta
+from traceback import walk_tb
 from typing import TypeVar, cast
 
 from assay_adapters.clients.events import KitMessage, Teller, fields_of
@@ -16,6 +17,7 @@ from assay_sdk.errors import JmsError, MessagingError, XAError
 from assay_sdk.faces import classic, simplified
 from assay_sdk.model.destinations import DestinationError, destination
 from assay_sdk.model.message import Address
+from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import Runner, StalledError
 
 T = TypeVar("T")
@@ -26,9 +28,9 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 def attempt(action: Callable[[], T]) -> Outcome[T]:
     """Call the SDK, and return its result, or its exception as a `Refused`, `Stalled` or `Raised`.
 
-    A `JmsError` becomes `Refused`, and a `StalledError` becomes `Stalled`. Any other exception becomes `Raised` if code
-    of the SDK raised it. The function does not catch exceptions of the adapter, of a job on the runner or of a defect,
-    because they are no answers of the SDK.
+    A `JmsError` becomes `Refused`, and a `StalledError` of the call itself becomes `Stalled`. Any other exception
+    becomes `Raised` if code of the SDK raised it. The function does not catch exceptions of the adapter, of a job on
+    the runner or of a defect, because they are no answers of the SDK.
 
     Raises:
         DestinationError: A name is not valid for a destination; `attempt_with_names` converts the error to a refusal.
@@ -46,13 +48,21 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
         )
     except DestinationError:
         raise
-    except StalledError:
+    except StalledError as error:
+        if not _is_own(error):
+            raise
         return Stalled(kind=JmsErrorKind.MESSAGING, text="Nothing that is scheduled can end this call.")
     except Exception as error:  # a judged client may raise anything
         if not is_the_clients(error):
             raise
         text = f"The client raised {type(error).__name__}: {error}"
         return Raised(kind=JmsErrorKind.MESSAGING, text=text, mqrc=Mqrc.UNEXPECTED_ERROR)
+
+
+def _is_own(error: StalledError) -> bool:
+    """Return whether a call itself waited, and not a job that ran during the call, such as a listener."""
+    waits = [frame for frame, _line in walk_tb(error.__traceback__) if frame.f_code is VirtualRunner.run_until.__code__]
+    return len(waits) == 1
 
 
 def attempt_with_names(action: Callable[[], T], *, checked: bool) -> Outcome[T]:

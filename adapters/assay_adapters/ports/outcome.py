@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traceback import walk_tb
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -29,6 +29,17 @@ class Stalled(Refused, frozen=True):
 Outcome = Ok[T_co] | Refused
 
 
+def failure_of(refusal: Refused) -> Literal["", "raised", "stalled"]:
+    """Return how a call failed without an answer of the client's API, as a journal names it; empty for a refusal."""
+    match refusal:
+        case Raised():
+            return "raised"
+        case Stalled():
+            return "stalled"
+        case _:
+            return ""
+
+
 def is_the_clients(error: Exception) -> bool:
     """Return whether code of the SDK raised an exception.
 
@@ -39,4 +50,15 @@ def is_the_clients(error: Exception) -> bool:
     return module.startswith("assay_sdk.") and not module.startswith("assay_sdk.runners.")
 
 
-__all__ = ["JmsErrorKind", "Mqrc", "Ok", "Outcome", "Raised", "Refused", "Stalled", "is_the_clients", "refused"]
+__all__ = [
+    "JmsErrorKind",
+    "Mqrc",
+    "Ok",
+    "Outcome",
+    "Raised",
+    "Refused",
+    "Stalled",
+    "failure_of",
+    "is_the_clients",
+    "refused",
+]

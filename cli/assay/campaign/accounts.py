@@ -37,8 +37,6 @@ from assay_evidence.history import History
 from assay_evidence.spans import NS_PER_MS, clip, total
 from assay_evidence.watching import Axis, watchers_of
 
-LOST = "connection-lost"
-
 
 class Fate(Enum):
     """Whether a send, an acknowledgement or a commit took effect: confirmed, void or in doubt."""
@@ -143,7 +141,7 @@ class Accounts:
     def answered(self, call: Call) -> Return | None:
         """Return the answer to a call; None if the call has no answer, or if the connection was lost."""
         answer = self._answers.get((call.writer, call.id))
-        lost = answer is None or (answer.refused is not None and answer.refused.kind == LOST)
+        lost = answer is None or (answer.refused is not None and answer.refused.leaves_open)
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
@@ -215,7 +213,7 @@ class Accounts:
             return Fate.DOUBT
         if answer.refused is None:
             return Fate.CONFIRMED
-        return Fate.DOUBT if answer.refused.kind == LOST else Fate.VOID
+        return Fate.DOUBT if answer.refused.leaves_open else Fate.VOID
 
 
 class Bound(Struct, frozen=True):

@@ -35,7 +35,8 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
   broker's fail.
 - `assay_evidence.predicates.lost_messages` says when the broker, and not the client, lost the messages.
 - `assay_evidence.concluding.slow_pairs` says when a pair is too slow.
-- In the last two circumstances, a pass or fail stays if no delay can have caused it (`Finding.certain`).
+- In the last three circumstances, a pass or fail stays if nothing but the judged part can have caused it
+  (`Finding.certain`).
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
 """The new verdict of a finding, by circumstance and old verdict."""
 _ORDER = tuple(Kind)
 _DELAYS = frozenset({Kind.SLOW_PAIR, Kind.HELD_UP})
-"""The kinds that change no certain finding, and after which a scenario is tried again."""
+"""The kinds after which a scenario is tried again."""
+_OVERRULED = _DELAYS | {Kind.CLIENT_RAISED}
+"""The kinds that change no certain finding."""
 
 
 class Circumstance(Struct, frozen=True):
@@ -123,7 +126,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
     """
     for one in sorted(circumstances, key=lambda one: _ORDER.index(one.kind)):
         verdict = TABLE.get((one.kind, finding.verdict))
-        if verdict is None or (one.kind in _DELAYS and finding.certain):
+        if verdict is None or (one.kind in _OVERRULED and finding.certain):
             continue
         if one.kind in {Kind.DAMAGED_CLAIM, Kind.DAMAGED_HISTORY}:
             return msgspec.structs.replace(finding, verdict=verdict, reason=one.text)

@@ -32,6 +32,11 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     failure: Literal["", "raised", "stalled"] = ""
 
     @property
+    def leaves_open(self) -> bool:
+        """Whether the broker may have carried out the call: the connection was lost, or the client failed."""
+        return self.kind == "connection-lost" or bool(self.failure)
+
+    @property
     def phrase(self) -> str:
         """The kind, the reason code and the text, as findings show them."""
         reason = "" if self.mqrc is None else f", reason {self.mqrc}"

@@ -55,8 +55,9 @@ class Story:
 
     @cached_property
     def calls(self) -> list[tuple[Call, Return | None]]:
-        """All calls, each with its return; None if the call did not return."""
-        answers = {(e.writer, e.call): e for e in self.events if isinstance(e, Return)}
+        """All calls, each with its return; None if the call did not return, or failed without an answer."""
+        returned = [e for e in self.events if isinstance(e, Return) and not (e.refused and e.refused.failure)]
+        answers = {(e.writer, e.call): e for e in returned}
         return [(e, answers.get((e.writer, e.id))) for e in self.events if isinstance(e, Call)]
 
     def accepted(self, *ops: str) -> list[tuple[Call, Return]]:

@@ -41,6 +41,8 @@ def accepted(claim: Claim, history: History) -> Finding:
         return say.inconclusive("The connection was lost during the call.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks a capability that it declares.", refusal.phrase)
+    if refusal.failure:
+        return say.failed("The client failed instead of answering the call.", refusal.phrase, by=[answer])
     return say.failed("The call was refused.", f"refused: {refusal.phrase}", by=[answer])
 
 

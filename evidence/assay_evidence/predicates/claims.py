@@ -200,7 +200,7 @@ class Saying(Struct, frozen=True):
         for send in sends:
             answer = history.answer(send)
             allowed = unanswered or (send.msg is not None and send.msg.key in delivered)
-            if allowed and (answer is None or (answer.refused and answer.refused.kind == CONNECTION_LOST)):
+            if allowed and (answer is None or (answer.refused and answer.refused.leaves_open)):
                 continue
             if answer is None:
                 return self.inconclusive(f"The {send.op} {send.ref} did not return.", "no answer")

@@ -72,9 +72,12 @@ def _cases(events: DataFrame) -> DataFrame:
 
 
 def _calls(told: DataFrame) -> DataFrame:
-    """Make a table with one row for each call and its answer; ``accepted`` is null without an answer."""
+    """Make a table with one row for each call and its answer; ``accepted`` is null without an answer.
+
+    A call that failed without an answer of the client's API has no answer either.
+    """
     called = F.col("kind") == "call"
-    answered = F.col("kind") == "return"
+    answered = (F.col("kind") == "return") & (F.coalesce("refused.failure", F.lit("")) == "")
 
     def of_call(column: Column, name: str) -> Column:
         return F.first(F.when(called, column), ignorenulls=True).alias(name)

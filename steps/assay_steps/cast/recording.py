@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from assay_adapters.clients.bodies import octets_of
-from assay_adapters.ports.outcome import Ok, Outcome, Raised, Refused, Stalled
+from assay_adapters.ports.outcome import Ok, Outcome, Refused, failure_of
 from assay_evidence import events
 from assay_sdk.model.message import Property
 from assay_steps.cast.journal import ScenarioJournal
@@ -82,7 +82,7 @@ def refused_info(refused: Refused) -> events.RefusedInfo:
         mqrc=refused.mqrc,
         objects=refused.objects,
         text=refused.text,
-        failure="raised" if isinstance(refused, Raised) else "stalled" if isinstance(refused, Stalled) else "",
+        failure=failure_of(refused),
     )
 
 

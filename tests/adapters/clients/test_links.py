@@ -9,6 +9,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Refused, Stalle
 from assay_sdk.faces.message import Message
 from assay_sdk.model.durations import DurationError, parse_duration
 from assay_sdk.runners.virtual import VirtualRunner
+from assay_sdk.time import StalledError
 
 
 def test_a_result_is_passed_on() -> None:
@@ -46,3 +47,10 @@ def test_an_exception_that_the_runner_met_in_a_job_of_another_part_is_raised() -
 def test_a_call_that_nothing_can_end_is_stalled() -> None:
     stalled = attempt(lambda: VirtualRunner().run_until(lambda: False, None))
     assert stalled == Stalled(JmsErrorKind.MESSAGING, "Nothing that is scheduled can end this call.")
+
+
+def test_a_wait_of_a_job_that_nothing_can_end_is_raised() -> None:
+    runner = VirtualRunner()
+    runner.call_soon(lambda: runner.run_until(lambda: False, None))
+    with pytest.raises(StalledError, match="would never end"):
+        attempt(lambda: runner.run_until(lambda: False, None))

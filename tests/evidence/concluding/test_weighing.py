@@ -110,7 +110,7 @@ def test_the_first_circumstance_of_the_table_decides(
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL])
 def test_what_is_certain_stays_with_delays_only(verdict: Verdict) -> None:
     certain = found(verdict, certain=True)
-    assert weigh(certain, [HELD_UP, SLOW_PAIR]) == certain
+    assert weigh(certain, [HELD_UP, SLOW_PAIR, CLIENT_RAISED]) == certain
     assert weigh(certain, [HELD_UP, CLAIM]).verdict is Verdict.INCONCLUSIVE
 
 

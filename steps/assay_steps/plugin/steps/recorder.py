@@ -9,7 +9,7 @@ from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.ports.backend import SharedFaultError
-from assay_adapters.ports.outcome import JmsErrorKind, Raised, Stalled
+from assay_adapters.ports.outcome import JmsErrorKind, failure_of
 from assay_evidence import events
 from assay_steps.cast.faults import LostBrokerError
 from assay_steps.cast.recording import SetupRefusedError
@@ -134,7 +134,7 @@ class StepRecorder:
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
         """Record a failing claim, because a call of the judged client raised an unexpected error or could not end."""
         world = item.stash.get(WORLD, None)
-        failed = refused.call and isinstance(refused.refusal, Raised | Stalled)
+        failed = refused.call and failure_of(refused.refusal)
         if world is not None and failed and item.stash[CASE].judges_client:
             world.evidence.claim("accepted", {"call": refused.call})
 
