@@ -74,8 +74,9 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
         address: Queue or topic.
         selector: JMS message selector; None for all messages.
         no_local: Whether to exclude messages that this connection sent.
-        durability: Kind of subscription, for a topic.
-        name: Name of the subscription; None for a queue.  Shared, durable and MQ Light subscriptions have a name.
+        durability: Durability of the subscription, for a topic.
+        name: Name of the subscription, if it is shared, durable or from MQ Light; None for other subscriptions and for
+            queues.
         shared: Whether the subscription is shared.
         settled: Whether the broker sends settled transfers (at most once).
         is_global: Whether the subscription belongs to no client id, so that clients with any client id can share it.
@@ -112,8 +113,9 @@ class CloseLink(Struct, frozen=True, tag=True):
 class Send(Struct, frozen=True, tag=True):
     """Command: send a message.
 
-    The driver answers when the broker has answered.  It does not wait for the broker's answer, and answers when it has
-    sent the message, if the message is settled, or if the broker answers a send in a unit of work only at the commit.
+    The driver answers when the broker has answered.  In two cases the driver answers as soon as it has sent the
+    message: if the message is settled, or if it is in a unit of work and the broker answers such messages only at the
+    commit.
 
     Args:
         settled: Whether the message is sent settled (at most once).

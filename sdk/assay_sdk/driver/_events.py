@@ -76,7 +76,7 @@ class Done(Struct, frozen=True, tag=True):
 
 
 class Failed(Struct, frozen=True, tag=True):
-    """Event: a command was refused, or the connection was lost before the broker answered it."""
+    """Event: a command was refused or timed out, or the connection was lost before the broker answered the command."""
 
     token: int
     refused: Refused

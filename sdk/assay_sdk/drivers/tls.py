@@ -91,7 +91,7 @@ def hint_at_tls(host_port: object, first: bytes, scheme: str) -> Refused | None:
         scheme: The URL scheme with TLS.
 
     Returns:
-        The refusal; None if there is an answer, and it is neither a TLS alert nor a TLS handshake (RFC 8446, 5.1).
+        The refusal; None if the broker sent an answer other than a TLS alert or a TLS handshake (RFC 8446, 5.1).
     """
     if first and first[0] not in _TLS_RECORDS:
         return None

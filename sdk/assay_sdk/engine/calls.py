@@ -12,7 +12,10 @@ T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """A refusal of a call by the client or the broker.  For each refusal, a face raises its own error (`JmsError`)."""
+    """The engine's error for a call that the client or the broker refuses.
+
+    A face raises an error of its own (`JmsError`) in place of this error.
+    """
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.text)

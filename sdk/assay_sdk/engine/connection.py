@@ -267,7 +267,9 @@ class EngineConnection:
         return answer
 
     def post(self, command: Callable[[int], DriverCommand]) -> Pending[Done]:
-        """Give a command to the driver, and report a refusal to the exception listener, except a lost connection.
+        """Give a command to the driver, and report a refusal to the exception listener.
+
+        A refusal whose reason is the loss of the connection is left out, because `_lose` reports the loss.
 
         Args:
             command: Returns the command with a given token.
@@ -359,7 +361,7 @@ def call_listener(listener: ExceptionListener, refused: Refused, cause: Exceptio
 
     Args:
         listener: The listener.
-        refused: The refusal that it reports.
+        refused: The refusal to report.
         cause: The exception of a message listener that caused the refusal; None if no listener did.
     """
     try:

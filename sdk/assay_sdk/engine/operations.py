@@ -271,8 +271,8 @@ def receive(
         if receipt.shaped is None:
             raise
         _kept.error = interruption
-    # Python runs a signal's handler only at calls and at the jumps of loops.  From here to the return there is none, so
-    # no handler can raise and lose the message.
+    # Python runs a signal's handler only at calls and at the jumps of loops.  The path from here to the return has
+    # neither, so no handler can raise here and lose the message.
     if task.result.error is not None:
         raise task.result.error
     return receipt.shaped

@@ -156,7 +156,8 @@ class SessionPort(Protocol):
     def unit_of_work(self) -> Operation[int | None]:
         """Return the number of the unit of work for a send or a delivery; begin one if none is active.
 
-        None if the session is neither transacted nor in XA mode.
+        Returns:
+            The number; None if the session is neither transacted nor in XA mode.
         """
         ...
 

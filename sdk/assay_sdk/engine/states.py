@@ -3,9 +3,9 @@
 A table maps (state, event) to (next state, act), and has a row for every pair.  An `Act` is the next action of the code
 that reported the event.  Some acts are refusals; `REFUSALS` has their texts.
 
-- `LIFE`: a connection, session or producer opens, can then be used, and closes once.  LOST means that it ended without
-  the application's request, for example because the connection was lost.  Calls are then refused with another error
-  than after a close.
+- `LIFE`: a connection, session or producer opens, can then be used, and closes once.  LOST means that the object ended
+  without the application's request, for example because the connection was lost.  Calls are then refused with another
+  error than after a close.
 - `LINK`: a closing consumer first waits for its running listener (STOPPING).  If the application has not settled all
   delivered messages, the link stays attached until they are settled (HOLDING); then the client detaches it.
 - `UNIT`: a unit of work begins with the first send or delivery that needs one, and ends with a commit or rollback.

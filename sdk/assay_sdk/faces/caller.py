@@ -53,7 +53,7 @@ class ConnectKeywords(TypedDict, total=False):
         trace: Whether the observer also gets each protocol frame; False by default.
         recording: An object that records the frames of an AMQP connection, such as an
             `assay_sdk.amqp.recording.FrameRecording`; None by default.
-        id_prefix: Prefix of message ids; None (the default) generates one for each connection.
+        id_prefix: Prefix of message ids; None (the default) generates one for each connection or MQ Light client.
     """
 
     login: Login | None

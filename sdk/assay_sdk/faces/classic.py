@@ -304,7 +304,7 @@ class ConnectionFactory:
 
         Raises:
             MessagingError: A setting is invalid, no driver serves the URL, the broker is unreachable, the login is
-                refused, or the client id is in use or invalid, such as an empty one.
+                refused, or the client id is in use, empty or otherwise invalid.
         """
         shared = self._settings
         settings = structs.replace(

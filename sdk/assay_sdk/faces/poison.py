@@ -14,7 +14,8 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 class PoisonOptions(TypedDict, total=False):
     """The limit on a message's deliveries, and the queue to which the client moves a message above the limit.
 
-    By default, the consumed queue's attribute BOTHRESH is the limit, and BOQNAME names the queue.
+    By default, the attributes of the consumed queue apply: BOTHRESH is the limit, and BOQNAME names the queue for the
+    moved messages.  If BOQNAME is empty or its queue refuses a message, the message goes to the dead-letter queue.
 
     Attributes:
         max_delivery_count: The highest number of deliveries of a message, in place of BOTHRESH; 0 for no limit.

@@ -80,7 +80,8 @@ class SessionBase:
         """Roll the unit of work back; the broker redelivers the messages that were received in it (JMS 2.0, 6.2.7).
 
         Raises:
-            JmsError: The session is not transacted or is in XA mode, or is closed or lost.
+            JmsError: The session is not transacted or is in XA mode, is closed or lost, or the broker refuses the
+                rollback.
         """
         self._caller(self._engine.rollback())
 

@@ -8,8 +8,8 @@
 | msgspec Struct, dataclass | text: JSON | application/json |
 
 The SDK writes JSON as text, which a JMS client receives as a TextMessage, and reads JSON from text and bytes.  JSON has
-no NaN and no infinity, so the SDK refuses a value that contains one; msgspec alone would write null.  A union has no
-converter of its own, because a body does not say to which member of the union it belongs; pass a converter with
+no NaN and no infinity, so the SDK refuses a value that contains one; msgspec alone would write null.  The SDK has
+no converter for a union, because a body does not say to which member of the union it belongs; pass a converter with
 ``converter=``.
 """
 
@@ -48,7 +48,7 @@ class ConversionError(ValueError):
 
 
 class NoConverterError(ConversionError):
-    """The error for a body type that has no converter of its own."""
+    """The error for a body type for which the SDK has no converter."""
 
 
 class Converter(Protocol[T]):

@@ -90,7 +90,10 @@ class _Connection:
 
     @property
     def unanswered(self) -> bool:
-        """Whether commands of the engine had no answer at the connection's end; False if its receiver was refused."""
+        """Whether commands of the engine had no answer at the connection's end.
+
+        False if the broker refused the connection's only receiver.
+        """
         waiting = any(command.token != _OWN for command in self.waiting or ())
         return not self.refused and (waiting or self.failed is not None)
 
@@ -330,7 +333,7 @@ class FurtherConnections:
 
 
 def _nothing() -> None:
-    """Do nothing at the connection's end, because its receiver's command is answered already."""
+    """Do nothing at the connection's end, because the command that opens its receiver is answered already."""
 
 
 __all__ = ["FurtherConnections"]

@@ -86,9 +86,9 @@ def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: in
 def _end_of(ttl_ms: int, creation_ms: int | None, now_ms: int) -> int:
     """Return the time of day at which a message expires, in milliseconds since the epoch.
 
-    The time to live counts from the send, by the sender's clock.  It counts from the arrival if the two clocks differ:
-    if the message would have expired before its arrival, or would still live for longer than its time to live.  So the
-    client does not drop a message too early.
+    The time to live counts from the send, by the sender's clock.  If the message would then expire at or before its
+    arrival, or live longer than its time to live after the arrival, the clocks of sender and client seem to differ.
+    The time to live then counts from the arrival, so that the client does not drop the message too early.
 
     Args:
         ttl_ms: The time to live in milliseconds.

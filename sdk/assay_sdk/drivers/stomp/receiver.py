@@ -183,7 +183,7 @@ class Receiver:
         self._context.answers.done(token)
 
     def close(self, receipt: Receipt | None) -> None:
-        """End the subscription; most brokers then deliver its unsettled messages again, as failed deliveries."""
+        """End the subscription; most brokers then count its unsettled deliveries as failed, and redeliver them."""
         self.forget()
         self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
 

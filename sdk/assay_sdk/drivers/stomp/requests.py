@@ -67,9 +67,10 @@ class NameLookUp:
     connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination
     with the destination as its reply-to.
 
-    ActiveMQ sends the owner a reply-to with the text that the owner chose, not with that name.  The name consists of
-    the id of the owner's connection and the number of temporary destinations that the connection has created
-    (`ProtocolConverter.java`, createTempDestination).  The message's id begins with the connection's id.
+    In ActiveMQ, the reply-to of this message has the text that the owner chose instead of the name, so the client
+    computes the name.  It consists of the id of the owner's connection, which is also the beginning of the message's
+    id, and of the number of temporary destinations that the connection has created (`ProtocolConverter.java`,
+    createTempDestination).
 
     Args:
         context: The connection.

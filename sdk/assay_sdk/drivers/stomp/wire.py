@@ -36,7 +36,7 @@ class StompWire(NetworkWire[StompLine]):
         route: The way to the broker.
         sink: Called with each event, on the loop.
         epoch: Number of the connection among the driver's connections.
-        conventions: The broker's conventions; None to choose them when the broker has named itself.
+        conventions: The broker's conventions; None to look them up by the header `server` of CONNECTED.
         heart_beat: The heart-beats that the client offers and wants.
         numbers: The counter that a further connection shares with its main connection; None for a main connection.
     """
@@ -248,7 +248,10 @@ class StompWire(NetworkWire[StompLine]):
         self.answers.emit(Opened(self.epoch, self.capabilities, properties, message_ids=keeps_ids))
 
     def _refused(self, frame: Frame) -> None:
-        """Handle an ERROR for a frame or a subscription; end the connection unless the ERROR has `CONNECTION_OPEN`."""
+        """Handle an ERROR for a frame or a subscription.
+
+        The connection ends, unless it was open before and the ERROR has `CONNECTION_OPEN`.
+        """
         stays = self._is_open and frame.headers.get(CONNECTION) == CONNECTION_OPEN
         why = refusal(frame, "refused this" if stays else "answered with an ERROR and closed the connection")
         answered = self._receipts.pop(self._at_fault(frame, why), None)

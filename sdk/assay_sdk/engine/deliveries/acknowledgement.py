@@ -32,8 +32,8 @@ class Settling(StrEnum):
     NOW = "now"
     """The client accepts the message at once."""
     LAZILY = "lazily"
-    """The client accepts several messages at a time: after a number of them, when no other message comes, or at the
-    close."""
+    """The client accepts several messages at a time: when `DUPS_OK_LIMIT` messages are unsettled, when no other message
+    is due, or when the consumer or the session closes."""
     BY_CALL = "by-call"
     """The client accepts the message when the application calls `acknowledge`."""
     BY_UNIT = "by-unit"
@@ -59,8 +59,8 @@ class Behaviour(Struct, frozen=True, kw_only=True):
     Args:
         settling: When and how a message is settled after a receive call, or after a listener has returned.
         raise_redelivers: Whether the broker delivers messages again at once if their listener raised (JMS 2.0, 8.7).
-            If so, a message also stays in the buffer if `receive_body` cannot decode its body.  If not, these
-            messages count as received, and the application recovers or rolls back.
+            If so, a message whose body `receive_body` cannot decode also stays in the buffer.  If not, both kinds of
+            messages count as received; the application gets them again after a recover or a rollback.
         acknowledges: Whether `acknowledge` has an effect (JMS 2.0, 3.6.5: ignored in other modes).
         recovers: Whether `recover` is allowed (JMS 2.0, 6.2.11: not in a transacted session).
         leaving: How the session treats delivered, unsettled messages when it closes.

@@ -40,7 +40,8 @@ class PoisonPolicy(Struct, frozen=True):
 
     Args:
         max_delivery_count: The highest number of deliveries of a message; 0 for no limit, None for the queue's limit.
-        move_to: Destination for poison messages; None for BOQNAME of the queue, or else the dead-letter queue.
+        move_to: Destination for poison messages.  With None, messages that exceed the queue's limit go to BOQNAME of
+            the queue, or else to the dead-letter queue; messages that exceed `max_delivery_count` are rejected.
     """
 
     max_delivery_count: int | None = None

@@ -67,8 +67,8 @@ class LightClient:
 
         After the loss of a connection, the client attaches its subscriptions again on the next connection."""
         self._subscribing: set[str] = set()
-        """The names of subscriptions that calls of `subscribe` attach now.  A reconnection does not attach them,
-        because the call attaches its subscription again."""
+        """The names of subscriptions that calls of `subscribe` attach now.  After a reconnection, each of these calls
+        attaches its subscription again itself, so `_prepare` must not attach it too."""
         self.on_trouble: ExceptionListener = _log
         """Called with errors that no call can raise, such as an exception of a callback, or the end of a subscription
         by the broker."""
@@ -278,7 +278,8 @@ class LightClient:
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
         """Forget a subscription that the broker has ended, and report the end to the application.
 
-        The end is reported even if its reason is a lost connection, because the state of the client does not change.
+        A reason of the kind `JmsErrorKind.CONNECTION_LOST` is reported, too, because the client itself stays connected:
+        no change of its state tells the application about the end.
 
         Args:
             subscription: The subscription.

@@ -45,7 +45,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
         jitter: The largest fraction, from 0 to 1, by which a wait is shortened at random.
         give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None for no
             limit.  After this time the client stops, and waiting calls raise the error of the last attempt.  If a new
-            connection is lost within `first_ms`, the time still counts from the earlier loss.
+            connection is lost within `first_ms` of its opening, the time still counts from the earlier loss.
     """
 
     first_ms: int = 1_000
@@ -112,7 +112,8 @@ class Reconnecting:
         observer: Called with each event of each connection.
         backoff: How long to wait between attempts.
         chance: Source of random numbers for the waits.
-        prepare: Prepares a new connection.  The attempt fails if the connection is lost meanwhile.
+        prepare: Operation that runs on each new connection before calls may use the connection.  The attempt fails if
+            the operation is refused, or if the connection is lost meanwhile.
     """
 
     def __init__(

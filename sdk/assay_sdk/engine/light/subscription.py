@@ -172,7 +172,7 @@ class LightSubscription:
         except RefusedError:
             connection.unroute(link)
             raise
-        if not self.over:  # the broker may have closed the link directly behind its answer
+        if not self.over:  # the broker may have closed the link directly after its answer
             self._attempt, self._link = attempt, link
             self.replenish()
 
@@ -289,7 +289,8 @@ class LightSubscription:
     def replenish(self) -> None:
         """Grant the broker credit up to the limit, if at most half of the limit is in use.
 
-        Credit is in use for messages in the buffer, for unconfirmed messages, and for messages that may still arrive.
+        Credit is in use for each message that is in the buffer or unconfirmed, and for each message that may still
+        arrive.
         """
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here

@@ -273,7 +273,10 @@ class EngineConsumer:
         self.replenish()
 
     def replenish(self) -> None:
-        """Grant the broker credit for up to `_window()` messages in all, if at most half of this number is in use."""
+        """Grant credit so that unused credit and buffered messages together reach `_window()`.
+
+        Do nothing if they exceed half of `_window()`, or if the consumer must not request messages now.
+        """
         window = self._window()
         ahead = self._credit + len(self.buffer)
         if window and ahead <= window // 2 and self._may_ask():

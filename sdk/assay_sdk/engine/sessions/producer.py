@@ -249,8 +249,8 @@ class EngineProducer:
         )
 
     def _filled(self, draft: Message, to: Address, settings: ProducerSettings, wall_ns: int) -> Message:
-        # One creation time for timestamp, expiry and delivery time.  It is rounded up, because rounding down would let
-        # the broker deliver early (DD-02), and let a message expire before its time to live is over (DD-56).
+        # Timestamp, expiry and delivery time all come from this creation time.  It is rounded up, because rounding down
+        # would let the broker deliver early (DD-02), and let a message expire before its time to live is over (DD-56).
         creation_ms = -(-wall_ns // NS_PER_MS)
         _check_end("delivery delay", settings.delay_ms, creation_ms)
         _check_end("time to live", settings.ttl_ms, creation_ms)

@@ -186,7 +186,8 @@ class EngineSession:
         """Roll the unit of work back; the broker redelivers the messages that were received in it (JMS 2.0, 6.2.7).
 
         Raises:
-            RefusedError: The session is not transacted or is in XA mode, or is closed or lost.
+            RefusedError: The session is not transacted or is in XA mode, is closed or lost, or the broker refuses the
+                rollback.
         """
         self._use_unit("roll back")
         if (yield from self.unit.rollback()):

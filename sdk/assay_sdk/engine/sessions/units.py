@@ -84,8 +84,8 @@ class UnitOfWork:
             Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The broker rolled the unit of work back instead (`transaction-rolled-back`), or the connection
-                was lost during the commit.
+            RefusedError: The broker rolled the unit of work back instead, refused the commit or did not answer in time
+                (`transaction-rolled-back`), or the connection was lost during the commit (`connection-lost`).
         """
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
@@ -112,7 +112,8 @@ class UnitOfWork:
             Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The connection was lost during the rollback.
+            RefusedError: The broker refuses the rollback or does not answer in time, or the connection was lost during
+                the rollback.
         """
         if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
             return False

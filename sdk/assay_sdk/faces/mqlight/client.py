@@ -107,8 +107,8 @@ class Client(Closing):
     ) -> str:
         """Send a message to a topic.
 
-        - With at most once (0), the call returns when the message is sent, without an answer of the service.  If the
-          connection is lost, the message may be lost, too.
+        - With at most once (0), the call returns when the client has sent the message; the service sends no answer.  If
+          the connection is lost, the message may be lost, too.
         - With at least once (1), the call returns when the service has stored the message for all subscribers.  If the
           connection is lost before that, the client sends the message again, so it may arrive twice.
 
@@ -155,7 +155,8 @@ class Client(Closing):
 
         Args:
             pattern: A topic, or a pattern of topics: ``+`` matches one level of a topic, ``#`` any number of levels.
-            share: Name of a share: clients with any id share its messages.  None for a subscription of this client.
+            share: Name of a share.  All clients that subscribe with the same share and pattern share the messages,
+                whatever their client ids are.  None for a subscription of this client alone.
             qos: 0 at most once, 1 at least once.
             auto_confirm: Whether the client itself confirms messages; without effect for at-most-once messages.
             ttl: How long the subscription and its messages remain after a disconnection.  With 0, the subscription ends

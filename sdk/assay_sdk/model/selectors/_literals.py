@@ -1,7 +1,7 @@
 """Numeric and string literals of selectors; numeric literals are written as in Java (Jakarta Messaging 3.1, 3.8.1.1).
 
-The Java Language Specification defines this form in 3.10.1 and 3.10.2.  Integer literals are longs, with
-or without the suffix ``L``, because Jakarta Messaging speaks of "the range of long".
+The Java Language Specification defines this form in 3.10.1 and 3.10.2.  Integer literals are longs, with or without
+the suffix ``L``, because Jakarta Messaging speaks of "the range of long".
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def number(text: str, *, negative: bool = False) -> int | float:
 def _exact(text: str, digits: str, *, negative: bool) -> int:
     if len(digits) > 1 and digits[0] == "0":
         return _radix(text, digits[1:], 8, negative=negative)
-    # A long has at most 19 digits; the test comes first, because int() of thousands of digits takes long.
+    # A long has at most 19 digits.  The digits are counted first, because int() is slow for thousands of digits.
     if len(digits) > 19 or int(digits) > LONG_MAX + negative:  # noqa: PLR2004 - explained in the line above
         raise LiteralError(f"the number {text} is beyond the range of a 64-bit integer")
     return -int(digits) if negative else int(digits)

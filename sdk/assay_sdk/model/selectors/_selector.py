@@ -46,8 +46,8 @@ class Selector:
     Applications create a selector with `parse`.
 
     Two selectors are equal if they have the same tree: ``a=1`` equals ``(a = 1)``.  `str` returns the canonical form:
-    capital keywords, single spaces, only necessary parentheses.  `parse` returns an equal selector for it.  This text
-    may be longer than `text`, and so exceed the limit on the length.
+    capital keywords, single spaces, only necessary parentheses.  `parse` returns an equal selector for the canonical
+    form, unless the form exceeds the limit on the length: it may be longer than `text`.
     """
 
     __slots__ = ("_condition", "_spelled", "_text")

@@ -20,7 +20,8 @@ _BROWSE_CREDIT = 1_000
 class BrowserEnd(Incoming):
     """A link that browses a queue.
 
-    The client grants credit and drains it, in rounds, until a round brings fewer messages than its credit.
+    The client works in rounds.  In each round it grants credit for `_BROWSE_CREDIT` messages and drains the link.  The
+    round that brings fewer messages than this is the last one.
 
     Args:
         context: Connection of the link.
@@ -120,7 +121,7 @@ class LookupEnd(LinkEnd):
         )
 
     def has_terminus(self) -> bool:
-        """Return whether the broker has found the subscription: its attach then has the subscription's source."""
+        """Return whether the broker has found the subscription: the broker's attach then has a source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:

@@ -59,7 +59,8 @@ class LinkState(StrEnum):
     ATTACHING = "attaching"
     """The client has sent its attach, and waits for the broker's attach."""
     REFUSING = "refusing"
-    """The broker attached without the requested source or target; its detach has the reason (AMQP 1.0, 2.6.3)."""
+    """The broker attached without the requested source or target.  The broker's detach must follow, with the reason
+    (AMQP 1.0, 2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
     """The client has sent its detach, and waits for the broker's detach."""

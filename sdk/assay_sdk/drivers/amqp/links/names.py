@@ -60,7 +60,8 @@ class LinkNames:
     """The names of one connection's links.
 
     Args:
-        explicit: Whether the application gave a client id; its subscriptions then belong to this id.
+        explicit: Whether the application gave a client id; the connection's subscriptions then belong to this id,
+            unless a command asks for a subscription that belongs to no client id.
     """
 
     def __init__(self, *, explicit: bool) -> None:

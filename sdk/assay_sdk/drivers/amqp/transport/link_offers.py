@@ -34,7 +34,7 @@ class LinkOffers:
         begin = frame[4] * 4
         head = frame[begin : begin + 3]
         if head.startswith(_SMALL_ULONG) and head[-1] != ATTACH:
-            return  # the usual form of the descriptor shows another frame, which need not be decoded
+            return  # the short form of the descriptor (smallulong) shows that the frame is no attach: do not decode it
         attach = read_performative(frame)
         if attach is None or attach.code != ATTACH:
             return

@@ -1,4 +1,4 @@
-"""Makes frames from the octets that a broker sends."""
+"""Conversion of a broker's octets to frames."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class Intake:
 
 
 def _version(connected: Frame) -> Version:
-    """Return the version of CONNECTED; 1.2 for an unknown version, because the wire then ends the connection."""
+    """Return the version of CONNECTED; for an unknown one return 1.2, because the wire ends the connection anyway."""
     said = connected.headers.get("version", Version.V1_0.value)
     return Version(said) if said in {one.value for one in Version} else Version.V1_2

@@ -28,7 +28,7 @@ from assay_sdk.stomp import Frame, RemoteError
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
-"""If at least this many octets wait for the socket, settled sends wait, too."""
+"""If at least this many octets wait for the socket, the driver delays its answers to sends without a receipt."""
 _TOGETHER = 64
 """The most frames that one job handles, so that timers and other connections are served in between."""
 
