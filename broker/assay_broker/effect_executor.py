@@ -19,7 +19,7 @@ from assay_sdk.model.message import Message
 from assay_sdk.time import NS_PER_MS, Runner
 
 _FOR_PEERS = Deliver, Answer
-"""The types of effects for peers that can wait for a batch; the third type, `CloseLink`, never waits."""
+"""The types of effects for peers that can wait for a batch. The third type for peers, `CloseLink`, never waits."""
 
 Post = Callable[[str, ToMember], None]
 """A function that takes the name of the sending queue manager, and a parcel for one or all other members."""
@@ -32,7 +32,7 @@ class EffectExecutor:
     """Carries out the effects that a queue manager's core returns in each turn.
 
     Args:
-        runner: Has the clock.
+        runner: The runner, whose clock gives the time.
         resources: The log and the peers of the queue manager. A queue manager in no sharing group gets new resources at
             each start.
         seams: The filters of a defect or of a tolerated variant.
@@ -49,7 +49,7 @@ class EffectExecutor:
         self.after_put: list[AnswerHook] = []
         """Hooks that run with each message just after the turn of its send, whether or not the send gets an answer."""
         self.traces: list[Callable[[Trace], None]] = []
-        """Functions to call with events that no client is told of, such as the discarding of a report."""
+        """Functions to call with events that no answer to a client reports, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
         """Hooks that run at the end of each turn, when its effects have been carried out or wait for a flush."""
         self.deliveries = 0
@@ -121,7 +121,7 @@ class EffectExecutor:
             else:
                 self._send(life, effect)
         if failed is not None:
-            # For the failure the core returns other effects, which replace the held ones.
+            # The core answers the failure with new effects, which replace the held ones.
             self.resources.log.drop_held(failed.batch)
             self._run(life, failed)
 

@@ -161,7 +161,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # made by another wire; the message's fields may have changed since
+        if message.encoded is not None:  # another wire has encoded the message, whose fields may have changed since
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

@@ -51,7 +51,7 @@ class Life:
         self._tick_ms: int | None = None
 
     def stored(self, stored: Stored) -> None:
-        """Tell the core that a batch is durable, and with it all earlier batches that have not failed."""
+        """Tell the core that a batch and all earlier batches that have not failed are durable."""
         self._run(self, stored)
 
     def failed(self, failed: StoreFailed) -> None:

@@ -114,7 +114,7 @@ class Writer(Protocol):
         ...
 
     def stored(self, stored: Stored) -> None:
-        """Handle the news that a batch is durable, and with it all earlier batches that have not failed."""
+        """Handle the news that a batch and all earlier batches that have not failed are durable."""
         ...
 
     def failed(self, failed: StoreFailed) -> None:

@@ -190,6 +190,8 @@ class QueueManager:
     def put_together(self, puts: Sequence[Put]) -> None:
         """Carry out several puts of one peer in one turn, so that their records form one batch.
 
+        If a defect or a variant filters commands, each put has its own turn.
+
         Args:
             puts: The commands, in the order of arrival.
         """
@@ -207,7 +209,7 @@ class QueueManager:
             if self.after_put:
                 for put in puts:
                     self._executor.put(put.message)
-        else:  # a defect's filter takes one command at a time
+        else:  # a filter of a defect or variant takes one command at a time
             for put in puts:
                 self.handle(put)
 

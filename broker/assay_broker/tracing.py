@@ -20,7 +20,7 @@ class WireTracer:
     def __init__(self) -> None:
         self._links: dict[int, str] = {}
         self._targets: dict[int, str] = {}
-        """The destinations of the client's senders, by link; senders without a destination are missing."""
+        """The destinations of the client's senders, by link; a sender without a destination has no entry."""
         self._sent: dict[int, Message] = {}
         """Unsettled messages of the client, by the tokens of their sends."""
         self._held: dict[int, tuple[Message, str]] = {}

@@ -346,7 +346,7 @@ class Tick(Struct, frozen=True, tag=True):
 
 
 class Stored(Struct, frozen=True, tag=True):
-    """Note that a batch is durable, and with it all earlier batches that have not failed."""
+    """Note that a batch and all earlier batches that have not failed are durable."""
 
     batch: int
 

@@ -111,12 +111,12 @@ def _check_reachable(state: State) -> None:
 
 
 class _Found(Struct, frozen=True):
-    """The records that recovery still needs: no later record has replaced or undone them, except in `retained`.
+    """The records that no later record has replaced or undone, except in `counts` and `retained`.
 
     Args:
         subscriptions: The records of durable subscriptions, by the subscriptions' numbers.
         messages: The records of message copies, by the copies' keys.
-        counts: The numbers of failed deliveries, by the copies' keys.
+        counts: The numbers of failed deliveries, by the copies' keys, also those of copies that were removed later.
         units: The records of branches that are in doubt or completed heuristically, by the branches' numbers.
         retained: All records of retained publications, replaced ones included, in the order in which the store
             received them.

@@ -85,8 +85,8 @@ class Database:
         Any thread may call this while no other thread uses the database.
 
         Raises:
-            StoreError: The disk failed.  The transaction is rolled back; from the next `begin` or `close` on, a crash
-                cannot bring it back.
+            StoreError: The disk failed.  The transaction is rolled back.  But until the next `begin` or `close`, a
+                crash can make SQLite treat it as committed (`_settle_doubt`).
         """
         with self._reported():
             self._doubtful = True
@@ -126,7 +126,7 @@ class Database:
                     self._copy_log()
             self.trouble = None
         except StoreError as error:
-            # The transaction is durable all the same.  The next commit tries again, and `trouble` shows the error.
+            # The transaction is durable in spite of the error.  The next commit tidies again; `trouble` has the error.
             self.trouble = error
 
     def _give_back(self) -> bool:

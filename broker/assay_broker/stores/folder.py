@@ -166,7 +166,7 @@ class Folder:
         new = self.path / _BEGINNING
         try:
             with told(self.path):
-                for path in (new, self.log):  # an earlier start may have ended before it finished
+                for path in (new, self.log):  # a crash may have interrupted an earlier start
                     path.unlink(missing_ok=True)
                 with open(self.log, "wb", opener=_opened) as log:
                     os.posix_fallocate(log.fileno(), 0, log_bytes)

@@ -15,7 +15,10 @@ import apsw
 from assay_broker.stores.schema import PAGE_BYTES
 
 LONGEST = 480
-"""The most octets that can be searched for: only the last part of a long record is shorter (file format, 1.6)."""
+"""The most octets of a search in pages.
+
+Each part of a long record, except the last, has at least this length (SQLite file format, 1.6).
+"""
 _POINTER = 4
 _LOG_HEADER = 32
 _FRAME_HEADER = 24

@@ -195,7 +195,7 @@ class SqliteStore:
         """Return whether database and log are still the files that the store opened, without reading their content."""
         try:
             self._folder.check()
-        except (GoneError, OSError):  # OSError: a folder above them can no longer be entered
+        except (GoneError, OSError):  # OSError: a folder above the files can no longer be entered
             return False
         return True
 

@@ -179,8 +179,8 @@ class Engine:
     def dispatch(self) -> None:
         """Report all events, including those that their handlers cause.
 
-        Flows are reported last, because the engine stores only the latest credit.  Messages that the client released
-        before it sent the flow are therefore available again when the flow is reported.
+        The engine stores only the latest credit, so the event of a flow may show the credit of a later flow.  Flows are
+        therefore reported last: messages that the client released before its last flow are then available again.
         """
         self._tell()
         while self.alive and self._flowed:

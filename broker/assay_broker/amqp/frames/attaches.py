@@ -121,8 +121,8 @@ class AttachFrame(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The link's name.
-        engine_name: The link's name in the engine; another name than ``name`` only if the engine would not accept
-            ``name`` (`needs_new_name`).
+        engine_name: The link's name in the engine.  It differs from ``name`` only if the engine needs another name
+            (`needs_new_name`).
         handle: The client's handle.
         receives: Whether the client is the link's receiver.
         snd_settle_mode: The sender's settlement mode: 0 unsettled, 1 settled, 2 mixed.

@@ -35,7 +35,7 @@ def desired_of(channel: int, fields: Sequence[Any]) -> tuple[str, ...]:
         raise ProtocolError(FRAMING_ERROR, f"a max-frame-size of {most} octets, and the lowest is {_LEAST_FRAME}")
     container = fields[_CONTAINER]
     if "\0" in container:
-        # The engine uses C strings, so two clients could seem to have the same container id.
+        # The engine's C code would cut the id at the NUL, so two clients could seem to have the same container id.
         at = container.index("\0") + 1
         raise ProtocolError(BAD_FIELD, f"a container id whose character {at} is U+0000; leave it out")
     return symbols(fields[_DESIRED])

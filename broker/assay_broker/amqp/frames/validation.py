@@ -170,7 +170,7 @@ class FrameValidator:
         return data[:at] if self._rest else data
 
     def await_close(self) -> None:
-        """Ignore all input except the client's close, because the server has sent its close (AMQP 1.0, 2.4.6)."""
+        """Check all further frames by `_check_after_close`, because the server has sent its close (AMQP 1.0, 2.4.6)."""
         self._closing = True
         self._usual = _NOTHING_USUAL
 

@@ -124,7 +124,7 @@ class IncomingEnd(SenderEnd):
     def _part(self, octets: bytes) -> None:
         if self._parts is None:
             self._parts = bytearray()
-        if self.state is not LinkEndState.EXPELLED:  # what the client sends before it gets the detach is dropped
+        if self.state is not LinkEndState.EXPELLED:  # after its detach the server drops the client's octets
             self._parts += octets
             self._check_size(len(self._parts))
 

@@ -47,7 +47,10 @@ from assay_sdk.driver import Durability, Outcome
 _CHECK_OCTETS = 65_536
 """The octets to send before the link asks the engine again how much output waits for the client."""
 _OPEN = LinkEndState.OPEN
-"""Looked up once: 13 `Enum` lookups would take 0.8 of 24 us per message (`bench/broker.py durable`, 2026-11-28)."""
+"""Cached at import, because `Enum` lookups are slow.
+
+Without caching, 13 lookups would take 0.8 of the 24 us that a message takes (`bench/broker.py durable`, 2026-11-28).
+"""
 _FAILED = Disposition(Outcome.MODIFIED)
 
 
@@ -92,7 +95,8 @@ class OutgoingEnd(SettlingEnd):
     def flow(self) -> None:
         """Pass a change of the client's credit on to the queue manager, and start a drain that the client requests.
 
-        New credit is passed on once it is half of the total; withdrawn credit is passed on at once.
+        The link passes new credit on when it is at least half of the credit that the queue manager then has.  It passes
+        withdrawn credit on at once.
         """
         if self.state is not _OPEN or self._draining:
             return
@@ -251,7 +255,7 @@ class OutgoingEnd(SettlingEnd):
         if transaction is not None:
             transaction.acquire(self)
         if self.settled and (was is None) is not (transaction is None):
-            # In a transaction the queue manager must keep each delivery until the discharge, so it sends it unsettled.
+            # In a transaction the queue manager keeps each delivery until the discharge, so deliveries are unsettled.
             settled = transaction is None
             self.context.ask(None, commands.Flow, self.number, 0, settled=settled)
 
@@ -318,7 +322,8 @@ class OutgoingEnd(SettlingEnd):
     def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
         """Return a delivery to the queue, counted as failed.
 
-        If the link has sent it in part, abort it at once; otherwise `_release` sends the client *released* later.
+        If the link has sent the delivery only in part, the link aborts it at once; otherwise `_release` sends the
+        client *released* later.
         """
         if self._is_begun(number):
             self._waiting.popleft()
@@ -371,7 +376,7 @@ class OutgoingEnd(SettlingEnd):
         """Apply an outcome to unsettled deliveries: *modified* to acquired ones, the default outcome to the others."""
         if not self._unsettled:
             return
-        # The link first takes its credit back: the queue manager would otherwise deliver these messages to it again.
+        # The link first takes its credit back; otherwise the queue manager would deliver these messages on it again.
         self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():

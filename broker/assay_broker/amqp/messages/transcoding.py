@@ -251,7 +251,7 @@ def _text(value: Simple, where: str) -> str | None:
 
 
 def _number(value: Simple, where: str, end: int, begin: int = 0) -> int | None:
-    """Return a number, if it is from `begin` to below `end`; None for None.
+    """Return a number after a check that it is at least `begin` and less than `end`; return None for None.
 
     Raises:
         DecodeError: The value is not a number, or is out of range.

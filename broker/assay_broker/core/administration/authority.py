@@ -180,7 +180,7 @@ def specificity(profile: str) -> tuple[int, ...]:
     symbols = re.findall(r"\*\*|[*?]|[^*?]", profile)
     end = (
         _GENERALITY["**"] + 1 if is_generic_profile(profile) else -1
-    )  # a longer profile is more specific than a shorter one that is its beginning
+    )  # if one generic profile begins with another, the longer one is more specific
     return (*(_GENERALITY.get(symbol, 0) for symbol in symbols), end)
 
 

@@ -61,8 +61,9 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
     """Refuse a user without authority to cancel a delayed message.
 
     A user with GET authority on the staging queue may cancel the message (DD-38). A user with authority to send to the
-    message's destination may also cancel it, because such a user could have sent it. To cancel a message, the user must
-    know its id; the ids of the kit's own clients begin with random digits, unless the application sets the prefix.
+    message's destination may also cancel the message, because such a user could have sent it. To cancel a message, the
+    user must know its id; the ids of the kit's own clients begin with random digits, unless the application sets the
+    prefix.
 
     Args:
         state: The queue manager.

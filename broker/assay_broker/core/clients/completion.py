@@ -91,7 +91,7 @@ def end_connection(state: State, turn: Turn, connection: Connection) -> None:
 
 
 def batch_stored(state: State, turn: Turn, number: int) -> None:
-    """Note that a batch is durable, and with it all earlier batches that have not failed.
+    """Note that a batch and all earlier batches that have not failed are durable.
 
     The core logs the first stored batch after a refused one.
     """
@@ -148,8 +148,8 @@ def _not_taken(state: State, why: str) -> str:
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
     """Close a receiver, because the store refused to record a settlement and no answer tells the client.
 
-    If the receiver stayed open, it would receive the message again at once, and the store would have to record the next
-    settlement.
+    If the receiver stayed open, it would receive the message again at once, and its next settlement would need the
+    failing store again.
 
     Args:
         state: The queue manager.

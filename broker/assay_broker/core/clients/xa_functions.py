@@ -181,8 +181,8 @@ def _decide(
         _await(state, turn, branch)
     turn.answer(command.connection, command.token, refused, vote)
     if action in {BranchAction.DISCARD, BranchAction.BREAK}:
-        # After the answer, so that the answer does not wait for the records of redelivery marks: the backout is valid
-        # even if the store refuses them.
+        # `_discard` may record redelivery marks. The core calls it after the answer, so that the answer does not wait
+        # for these records: the backout is valid even if the store refuses them.
         _discard(state, turn, branch)
 
 

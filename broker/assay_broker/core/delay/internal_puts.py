@@ -78,7 +78,7 @@ class Puts:
         except RefusalError as error:
             return error.refused.mqrc or Mqrc.UNEXPECTED_ERROR
         if target.topic is not None:
-            if dead is not None:  # a message that is published to no subscriber would be lost
+            if dead is not None:  # a publication to a topic without subscribers would be lost
                 return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
             self.publish(target.topic, message, expires_ms)
             return None

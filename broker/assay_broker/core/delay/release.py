@@ -84,7 +84,7 @@ class Plan:
         elif self._publication:
             self._feedback = Mqrc.NO_SUBSCRIPTION
             return Result.GONE
-        else:  # a temporary queue that was deleted
+        else:  # the target was a temporary queue, which was deleted
             refused = Mqrc.UNKNOWN_OBJECT_NAME
         if refused is None:
             return Result.DONE

@@ -27,21 +27,22 @@ class CopyState(Enum):
     """The states of a message copy."""
 
     STAGED = auto()
-    """On the staging queue."""
+    """The copy is on the staging queue."""
     UNCOMMITTED = auto()
-    """Put by a unit of work that is not committed; only the session of the unit can get the copy (DD-25).
+    """The unit of work that put the copy is not committed; only the session of the unit can get the copy (DD-25).
 
     No session can get a copy that a prepared branch has put.
     """
     WAITING = auto()
-    """On its queue, for any receiver."""
+    """The copy is on its queue and waits for any receiver."""
     HELD = auto()
-    """On its queue, but for no further receiver.
+    """The copy is on its queue, and no further receiver can get it.
 
-    A receiver or a unit of work holds the copy, or a queue manager to which it was sent has not confirmed it yet.
+    A receiver or a unit of work holds the copy, or the copy was sent to another queue manager, which has not confirmed
+    it yet.
     """
     GONE = auto()
-    """No longer in the queue manager."""
+    """The queue manager no longer has the copy."""
 
 
 class Entry(Struct, eq=False, kw_only=True):

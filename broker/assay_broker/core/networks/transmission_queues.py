@@ -7,14 +7,14 @@ from assay_broker.core.objects.model import Definition, Kind
 from assay_sdk.model.message import Address, AddressKind
 
 _HOME = "member://"
-_PART = "?"  # not valid in a queue manager's name
+_PART = "?"  # separates the two names; a queue manager's name cannot contain it
 
 TRANSMISSION = Definition(
     Kind.QLOCAL,
     "SYSTEM.CLUSTER.TRANSMIT.QUEUE",
     defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600},
 )
-"""The definition of all transmission queues. In IBM MQ it is an object; here no command shows it."""
+"""The definition of all transmission queues. In IBM MQ, this queue is an object; here no command shows it."""
 
 
 def onward_home(member: str, target: Address) -> str:

@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Namespace(StrEnum):
-    """The scope in which an object's name is unique: all types of queues share one."""
+    """The scopes in which names of objects are unique; all types of queues share one scope."""
 
     QUEUE = "QUEUE"
     TOPIC = "TOPIC"
@@ -46,8 +46,8 @@ class Definition(Struct, frozen=True):
     Args:
         kind: The object's kind.
         name: The object's name, case-sensitive, 1 to 48 characters; for a subscription up to 10,240 bytes.
-        attributes: The attributes of the object's kind, by keyword. Of the read-only ones, a stored definition has only
-            SUBID; the result of DISPLAY has all.
+        attributes: The attributes of the object's kind, by keyword. A stored definition has SUBID as its only
+            read-only attribute; the result of DISPLAY has all read-only attributes.
     """
 
     kind: Kind

@@ -38,8 +38,8 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
     Raises:
         RefusalError: The object is a queue manager, the name or an attribute is not valid, the attributes contradict
             each other or other objects, or the object to copy from does not exist. Or an object of the name exists
-            already, and it is of another kind, the command has no REPLACE, or the command would change a fixed
-            attribute.
+            already, and one of these conditions holds: the object is of another kind, the command has no REPLACE, or
+            the command would change a fixed attribute.
     """
     kind, name = change.kind, change.name
     if kind is Kind.QMGR:

@@ -126,7 +126,7 @@ BRANCHES: BranchTable = MappingProxyType(
         (_S.DOOMED, _I.COMMIT_AT_ONCE): (_S.ENDED, _A.BREAK),
         (_S.DOOMED, _I.BACK_OUT): (_S.ENDED, _A.DISCARD),
         (_S.DOOMED, _I.LOST): (_S.ENDED, _A.DISCARD),
-        # From here on the store's answers decide, not the connections: a batch that the store refuses has no effect.
+        # The end of a connection does not change the states below. A batch that the store refuses has no effect.
         (_S.PREPARING, _I.STORED): (_S.PREPARED, _A.KEEP),
         (_S.PREPARING, _I.STORE_FAILED): (_S.ENDED, _A.DROP),
         (_S.PREPARED, _I.COMMIT): (_S.COMMITTING, _A.CARRY_OUT),
@@ -152,7 +152,7 @@ BRANCHES: BranchTable = MappingProxyType(
 FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
     {
         BranchState.PREPARING: XaCode.XA_RBOTHER,
-        BranchState.COMMITTING: XaCode.XA_RETRY,  # no stable storage (C193, xa_commit); still prepared
+        BranchState.COMMITTING: XaCode.XA_RETRY,  # no stable storage now (C193, xa_commit); the branch stays prepared
         BranchState.COMMITTING_AT_ONCE: XaCode.XA_RBOTHER,
         BranchState.BACKING_OUT: XaCode.XAER_RMFAIL,  # XA_RETRY is an answer to a commit only
         BranchState.FORGETTING: XaCode.XAER_RMFAIL,

@@ -167,7 +167,7 @@ class Administered:
     Args:
         number: The subscription's number, unique among all subscriptions.
         sub: The name of the SUB object.
-        identifier: The SUBID of the SUB object, which an earlier or later object of the same name does not have.
+        identifier: The SUBID of the SUB object; an earlier or later object of the same name has another SUBID.
         topic: The topic.
         destination: The name of the queue for the copies (DEST).
         selector: The parsed selector; None without a selector.
