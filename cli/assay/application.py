@@ -130,7 +130,7 @@ def is_missing(problem: Exception) -> bool:
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:
-    """Build the command with the called subcommand only, or with all if the first argument is no subcommand.
+    """Build the command with the called subcommand only, or with all if the first argument is not a subcommand.
 
     Args:
         arguments: The arguments after the command's name.

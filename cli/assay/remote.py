@@ -192,7 +192,7 @@ class RemoteManager:
 
         Raises:
             CannotRunError: No server answers, the server refuses the request, or it is not IBM MQ's REST interface.
-            ForbiddenError: The user is no administrator.
+            ForbiddenError: The user is not an administrator.
             UsageProblem: No queue manager was named, and the server has none or several.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")

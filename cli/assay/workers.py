@@ -32,7 +32,7 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
 
     Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
     scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most
-    `REFERENCE_WORKERS`, and a few scenarios run in this process.
+    `REFERENCE_WORKERS`.  A selection of its scenarios runs in this process, as does the whole suite on a single core.
 
     Args:
         backend: The backend's name.

@@ -94,7 +94,7 @@ class Faulted(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """A client's browse (`call`) that the broker accepted, with its answer; the message list dates from the answer."""
+    """A client's browse (`call`) that the broker accepted, and its answer, which lists the messages at that moment."""
 
     call: Call
     answer: Return

@@ -42,7 +42,7 @@ class JournalDamage(Struct, frozen=True):
         kind: The kind of damage:
 
             - ``checksum``: a line was altered.
-            - ``undecodable``: a line is blank or incomplete, or is no event of the schema.
+            - ``undecodable``: a line is blank or incomplete, or is not an event of the schema.
             - ``gap``: lines are missing or out of order.
             - ``duplicate``: a line, or a writer's name, occurs twice.
             - ``foreign``: a line belongs to another run or another writer.
@@ -81,10 +81,10 @@ def read_line(line: bytes) -> AnyEvent:
     """Check a line of a file, and decode its event.
 
     Args:
-        line: The line's bytes with the newline, which only a torn last line lacks.
+        line: The line's bytes with the newline; a line without a newline is torn.
 
     Raises:
-        LineError: The line is torn or blank, has no checksum or a wrong one, or is no event of the schema.
+        LineError: The line is torn or blank, has no checksum or a wrong one, or is not an event of the schema.
     """
     if not line.endswith(NEWLINE):
         raise LineError("undecodable", "The last line is incomplete: it does not end with a newline.")
@@ -98,7 +98,7 @@ def decode_line(line: bytes) -> AnyEvent:
         line: The line's bytes without the newline.
 
     Raises:
-        LineError: The line is blank, has no checksum or a wrong one, or is no event of the schema.
+        LineError: The line is blank, has no checksum or a wrong one, or is not an event of the schema.
     """
     if not line.strip():
         raise LineError("undecodable", "The line is blank.")

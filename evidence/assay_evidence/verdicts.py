@@ -244,7 +244,7 @@ def load_verdicts(path: Path) -> Verdicts:
     """Read a `verdicts.json`, and ignore fields that this version of the kit does not know.
 
     Raises:
-        VerdictsError: The file cannot be read, or is no `verdicts.json` of a version in `READABLE`.
+        VerdictsError: The file cannot be read, or is not a `verdicts.json` of a version in `READABLE`.
     """
     try:
         verdicts = msgspec.json.decode(path.read_bytes(), type=Verdicts)

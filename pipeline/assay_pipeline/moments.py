@@ -53,7 +53,7 @@ def number(arguments: Column, name: str) -> Column:
 
 
 def duration(arguments: Column, name: str) -> Column:
-    """Convert an argument of a call from milliseconds to nanoseconds; 0 if the argument is no whole number."""
+    """Convert an argument of a call from milliseconds to nanoseconds; 0 if the argument is not a whole number."""
     return F.coalesce(number(arguments, name), F.lit(0).cast("bigint")) * F.lit(NS_PER_MS).cast("bigint")
 
 

@@ -40,7 +40,7 @@ LATE_MS = Limit(
 
 
 def since_send(at: Column) -> Column:
-    """Return the time of a moment."""
+    """Return the time from the origin to a moment, in nanoseconds; negative for an earlier moment."""
     return elapsed(F.col("at"), at)
 
 

@@ -5,7 +5,7 @@
 - These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
   the worst verdict of its findings, and a rule's verdict is the worst of its scenarios' verdicts.
 - If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  If another scenario
-  passed, such a scenario does not count for the rule, because its kept subjects are no evidence.  A scenario with a
+  passed, such a scenario does not count for the rule, because its kept subjects are not evidence.  A scenario with a
   broken or undecided subject always counts.
 - An attempt without a decision does not count if the suite then tried the scenario again
   (`assay_evidence.concluding.attempts`).

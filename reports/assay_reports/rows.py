@@ -1,8 +1,8 @@
 """Makes the rows of the HTML table that shows an excerpt of the journal.
 
 About 90 % of a report's values are in these rows.  So this module builds the rows without a template, which would take
-longer.  A line without special characters needs only one check; other lines are made visible and escaped, as templates
-do.
+longer.  A line without special characters needs only one check.  In other lines, the module replaces invisible
+characters and escapes the result, as templates do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rows(lines: Iterable[Line]) -> Markup:
     Args:
         lines: The lines of the excerpt.
     """
-    return Markup("".join(map(_row, lines)))  # noqa: S704 - every value in it is visible and escaped
+    return Markup("".join(map(_row, lines)))  # noqa: S704 - `_row` escapes every value
 
 
 def _row(line: Line) -> str:

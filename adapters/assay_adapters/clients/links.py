@@ -30,7 +30,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
 
     A `JmsError` becomes `Refused`, and a `StalledError` of the call itself becomes `Stalled`. Any other exception
     becomes `Raised` if code of the SDK raised it. The function does not catch exceptions of the adapter, of a job on
-    the runner or of a defect, because they are no answers of the SDK.
+    the runner or of a defect, because they are not answers of the SDK.
 
     Raises:
         DestinationError: A name is not valid for a destination; `attempt_with_names` converts the error to a refusal.
@@ -191,7 +191,7 @@ def _set_by_method(port: simplified.Producer[str | bytes], setting: Setting, val
         case Setting.TTL, _:
             port.set_time_to_live(value)
         case Setting.MODE, int() as mode:
-            port.set_delivery_mode(cast("DeliveryMode", mode))  # scenarios also set numbers that are no mode
+            port.set_delivery_mode(cast("DeliveryMode", mode))  # scenarios also set numbers that are not modes
         case Setting.PRIORITY, int() as priority:
             port.set_priority(priority)
         case _:

@@ -160,7 +160,7 @@ class Meeting:
         return containers[0]
 
     def leave(self) -> None:
-        """Leave the meeting, because the scenario has ended; do nothing if the process is no member."""
+        """Leave the meeting, because the scenario has ended; do nothing if the process is not a member."""
         with self._changed() as state:
             state.members.pop(self._me, None)
 

@@ -316,7 +316,7 @@ class Proxy:
         try:
             while octets := await reader.read(_CHUNK):
                 if not begun and not _AMQP.startswith(octets[: len(_AMQP)]):
-                    splitter = None  # another protocol, whose first octets are no length of a frame
+                    splitter = None  # another protocol, whose first octets are not the length of a frame
                 begun = True
                 if splitter is None:
                     await self._write(line, direction, octets)

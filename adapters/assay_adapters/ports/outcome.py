@@ -1,4 +1,4 @@
-"""The result of a call of a port: a value or a refusal. A refusal by the client or broker is no exception."""
+"""The result of a call of a port: a value or a refusal. A refusal by the client or broker is returned, not raised."""
 
 from __future__ import annotations
 

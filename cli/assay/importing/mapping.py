@@ -54,7 +54,7 @@ class AboutClocks(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogMapping(Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a mapping file; without a file, the log has Assay's own names and no statement.
+    """The content of a mapping file; the defaults, for a log without a file, are Assay's own names and no statements.
 
     Args:
         log: Statements about the log.

@@ -116,7 +116,7 @@ class Report(Struct, frozen=True, kw_only=True):
 class StoppedError(BaseException):
     """Ends a call to the client under test that has not returned although the controller has stopped the soak.
 
-    It is no `Exception`, because an adapter would take it for an error of the client under test.
+    It derives from `BaseException`: an adapter would treat an `Exception` as an error of the client under test.
     """
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay_sdk.time import NS_PER_MS
 
 WINDOW_MS = 5_000
-"""The length of a window, in milliseconds: about the longest silence on which a verdict of the judge rests."""
+"""The length of a window, in milliseconds: about the longest silence that the judge needs for a verdict."""
 _WINDOW_NS = WINDOW_MS * NS_PER_MS
 
 

@@ -27,7 +27,7 @@ A message may come late: the judge calls it missing only if a consumer waited 4 
 to the beginning of this wait.
 """
 DRAIN_LIMIT_MS = 60_000
-"""The longest drain, in milliseconds from the end of the last slice.  Then the consumers end in any case."""
+"""The longest drain, in milliseconds from the end of the last slice.  Then all consumers end, silent or not."""
 RETRY_MS = 250
 BATCH_SIZES = (2, 20)
 BATCH_TIMEOUTS_MS = (50, 300)
@@ -219,7 +219,7 @@ class SliceConsumer:
         """End the consumer for good, and remove its durable subscription if it is not shared.
 
         All events about the subscription are in the journal before the removal.  The journal does not record the
-        removal, because the judge looks for no missing messages of a subscription that a client has tried to delete.
+        removal: the judge does not look for missing messages of a subscription that a client has tried to delete.
         A shared subscription stays, because another consumer may still use it.
         """
         workload = self._workload

@@ -22,9 +22,9 @@ or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
 
-The suite makes no next attempt if a known outcome expects the verdict of an attempt.  So a later attempt never replaces
-a pass or a fail.  Nor does it replace an attempt with a damaged journal, because the
-lost lines may have shown a fail.
+The suite makes no next attempt if a known outcome expects the verdict of an attempt.  By this table, a later attempt
+never replaces a pass or a fail.  It never replaces an attempt with a damaged journal either, because the lost lines may
+have shown a fail.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ miss the time at which a claim expects a message.
 
 
 _RECEIVE = "receive"
-"""The call that waits for a message and not for an answer."""
+"""The call that waits for a message; its duration does not show how fast the broker answers."""
 UNANSWERED_NS = 30 * NS_PER_SECOND
 """If a client waits longer than this for an answer and then gives up, a scenario without a decision is tried again.
 
-It is far longer than any answer of a broker that works, and shorter than the limit of the kit's client (60 s).
+A working broker answers much faster, and the kit's client itself gives up only after 60 s.
 """
 
 

@@ -27,11 +27,11 @@ from assay_evidence.figures import duration
 from assay_evidence.spans import NS_PER_MS, Span, subtract, total
 
 _SHARE = 0.5
-"""A period is too short if answers took this share of it; many scenarios wait for the other half before they act."""
+"""A period is too short if answers took this share of it: many scenarios wait for half of a period before they act."""
 _SHORTEST_MS = 250
 """A shorter period does not count: the scenarios that use one, such as a delay of 1 ms, do not act during it."""
 _WAITS = frozenset({"receive"})
-"""The calls that wait for a message and not for an answer."""
+"""The calls that wait for a message; their durations do not show how fast the pair answers."""
 _OWN_TIMES = frozenset[Predicate]({"by", "not-before"})
 
 

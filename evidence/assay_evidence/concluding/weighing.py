@@ -55,7 +55,7 @@ NS_PER_SECOND = 1_000_000_000
 HELD_UP_NS = 1_500_000_000
 """If the harness is delayed by more than this in a scenario, in nanoseconds, passes and fails become inconclusive.
 
-It equals the shortest silence on which a claim in real time rests.  On a machine that is not busy, the delays are much
+It equals the shortest silence that decides a claim in real time.  On a machine that is not busy, the delays are much
 smaller.
 """
 KIT = "kit"

@@ -28,7 +28,7 @@ _PART = re.compile(r"(?P<writer>.+)\.(?P<number>\d{4,})\.jsonl(?:\.gz)?")
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _MODE = 0o644  # readable by other users, who may make reports; the process's umask may restrict it further
 _CLOSED = -1
-"""Stands for the descriptor of a closed file; no open file has it."""
+"""The value in place of a file descriptor after the file is closed; no open file has this descriptor."""
 _LEVEL = 3
 """zlib's level. On journals, its output is half as large as that of level 1; it is three times as fast as level 9."""
 

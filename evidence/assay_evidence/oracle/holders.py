@@ -77,7 +77,7 @@ class Attachment(Struct, frozen=True):
     def careless(self) -> bool:
         """Whether the client may settle messages before the application gets them, so that they may be lost on the way.
 
-        An MQ Light client settles messages so early unless the application asks for later settlement.
+        An MQ Light client may do so, unless it receives at least once and the application itself confirms messages.
         """
         qos, confirms = self.call.args.get("qos"), self.call.args.get("auto_confirm")
         light = qos is not None or confirms is not None or self.face == MQLIGHT

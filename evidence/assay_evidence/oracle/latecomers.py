@@ -1,8 +1,8 @@
 """Publications and their later subscribers for the oracle.
 
 `latecomers` computes, for one scenario, the facts about each confirmed publication without a delay that the invariants
-examine.  A scenario in which a client connects to a further queue manager has none.  A consumer is *later* if a client
-created it certainly after the publication was confirmed.
+examine.  If a client of the scenario connects to a further queue manager, `latecomers` returns no publication.  A
+consumer is *later* if a client created it certainly after the publication was confirmed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Publication(Struct, frozen=True, kw_only=True):
 
     Args:
         send: The send of the publication.
-        live: Reach to later consumers of plain subscriptions; no kill or restart began between the send and the
-            creation of the consumer (for a silence, the begin of the watch).
-        after: Reach to later consumers of plain subscriptions; a kill or restart began after the confirmation and was
-            over before the consumer was created.
+        live: Reach to later consumers of plain subscriptions, if no kill or restart began between the send and the
+            creation of the consumer.  For a silence, the begin of the watch counts instead of the creation.
+        after: Reach to later consumers of plain subscriptions, if a kill or restart began after the confirmation and
+            was over before the consumer was created.
         every: Reach to all later consumers.
         once: As `after`, for consumers that receive at most once.
         subscribed: Whether a plain subscription was created before the send.
@@ -55,12 +55,12 @@ class Publication(Struct, frozen=True, kw_only=True):
         watched: Whether a consumer of a plain subscription watched from before the send until a kill or restart that
             began after the confirmation, and did not receive the publication.
         watched_once: As `watched`, for consumers that receive at most once.
-        unsubscribed: Whether a client had closed a plain subscription before the send, and its consumer had no other
-            topic or queue.
-        unasked: Whether no client had tried to create a consumer of the topic before the confirmation.  False if, in
-            the whole scenario, a client tried to create a consumer of a topic pattern, or an administrator gave a
+        unsubscribed: Whether an actor had closed its consumer of a plain subscription before the send, and all
+            consumers of this actor in the scenario are consumers of the topic.
+        unasked: Whether all attempts to create a consumer of the topic came after the confirmation.  Also False if, at
+            any time in the scenario, a client tried to create a consumer of a topic pattern, or an administrator gave a
             command about subscriptions.
-        stored: Whether the publication is persistent, and its sender is no MQ Light client.
+        stored: Whether the publication is persistent, and its sender is not an MQ Light client.
         could_survive: Whether the publication could outlive the fatal faults: it is `stored`, or there were none.
         could_be_saved: Whether the publication could outlive the fatal faults in a broker that saves all messages
             before it stops: it is `stored`, or all the faults were restarts.

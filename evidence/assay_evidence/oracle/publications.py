@@ -29,5 +29,5 @@ def _has_arrived(story: Story, send: Send) -> bool:
 
 
 def is_stored(story: Story, send: Send) -> bool:
-    """Return whether a publication is persistent and its sender is no MQ Light client."""
+    """Return whether a publication is persistent and its sender is not an MQ Light client."""
     return send.persistent and send.call.actor not in story.light

@@ -137,8 +137,8 @@ class SettledCopy(Struct, frozen=True):
 
         Args:
             rule: The id of the rule.
-            margin: How long after the moment no fault may happen, in nanoseconds; a fault could keep the settlement
-                from the broker.
+            margin: The time after the moment in which no fault may happen, in nanoseconds. After a fault in this time,
+                the broker may not have received the settlement.
         """
         found = []
         if rule != "QS-08":

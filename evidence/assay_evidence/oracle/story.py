@@ -126,7 +126,7 @@ class Story:
         sent_to = {(send.key, send.destination) for send in self.sends}
         for call, answer in self.accepted("browse"):
             for key in answer.keys:
-                # A browse of another queue, such as a staging queue, is no sighting at the destination.
+                # A browse of another queue, such as a staging queue, is not a sighting at the destination.
                 if (key, call.destination) in sent_to:
                     found[key].append(Sighting(answer, call.actor, look=True))
         return found

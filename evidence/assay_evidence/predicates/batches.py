@@ -38,7 +38,7 @@ class Lateness(Struct, frozen=True):
     Args:
         ns: The delay according to the journal.
         least_ns: The shortest possible delay, because the harness may have noted the delivery late.
-        most_ns: The longest possible delay, because the harness may have noted late an event that the batch waited for.
+        most_ns: The longest possible delay: the harness may have noted too late an event that the batch needed.
         unc_ns: The uncertainty of the clocks.
         limit_ns: The longest permitted delay.
         number: The batch's number, for texts.

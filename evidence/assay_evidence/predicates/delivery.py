@@ -233,11 +233,11 @@ def _forbidden(say: Saying, claim: Claim, seen: Sequence[Seen]) -> Finding:
 def _is_prompt(axis: Axis, keys: Sequence[str], silence: Span) -> bool:
     """Return whether a silence began early enough to find messages that must not come.
 
-    A broker may hold such a message only for a time: the message or its subscription expires, or the client or broker
-    handles an acknowledgement or the end of a subscription late.  A silence that begins later cannot show the message.
-    So delays of the harness count from the first event after which the broker may hold the message: a send of the
-    messages, an event of `History.returns`, or an administrator's command.  Delays during the silence do not count,
-    because the broker delivers to a waiting consumer at once.
+    A broker may hold such a message for a limited time only: until the message or its subscription expires, or until
+    client or broker has handled an acknowledgement or the end of a subscription.  A silence that begins after this time
+    does not show whether the broker held the message.  So delays of the harness count from the first event after which
+    the broker may hold the message: a send of the messages, an event of `History.returns`, or an administrator's
+    command.  Delays during the silence do not count, because the broker delivers to a waiting consumer at once.
     """
     history = axis.history
     causes = (*history.sends(keys), *history.returns, *history.admins)

@@ -233,7 +233,7 @@ def _flaw(one: Delivery, acknowledgement: Event | None, *, settled: bool) -> _Fl
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
     """Yield a flaw for each frame with which a receiver accepted or settled a delivery too early.
 
-    A frame that gives the message back is no flaw.
+    A frame that gives the message back is not a flaw.
     """
     for frame in one.by_receiver:
         if frame.disposition != _ACCEPTED and not (frame.disposition == _NONE and frame.settled):

@@ -1,8 +1,8 @@
 """The predicate about redeliveries and their marks: redelivered.
 
-A sighting is a redelivery if any actor, named by the claim or not, received the message before from the same place: the
-same queue, the same shared subscription, or the consumer's own subscription.  Other subscriptions to a topic have their
-own copies of the message, and the first delivery of each copy is no redelivery.
+A sighting is a redelivery if any actor, named by the claim or not, received the message from the same place earlier:
+the same queue, the same shared subscription, or the consumer's own subscription.  Each other subscription to a topic
+has its own copy of the message, and the first delivery of a copy is not a redelivery.
 
 A message *came again* if, after its first sighting, an event gave it back, such as a fault or a rollback, and an actor
 of the claim then received it.  A second sighting before such an event is a duplicate.

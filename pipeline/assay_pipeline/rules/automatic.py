@@ -34,7 +34,7 @@ For BT-09 and BT-16, the scenario sent the message's id once.
 - BT-09: the message was marked as redelivered
 - BT-16: the message did not come again, although the broker had an occasion: a failure after which a broker may deliver
   again.  The failure was after the begin of the later batch, and before the last reception from the same holder.  The
-  orderly end of a consumer, a session or a connection, such as the sender's, is no failure.
+  orderly end of a consumer, a session or a connection, such as the sender's, is not a failure.
 
 *Not examinable*:
 
@@ -42,7 +42,8 @@ For BT-09 and BT-16, the scenario sent the message's id once.
 - for BT-08 and BT-10, a batch that neither broke nor kept the rule, for example because the connection was lost before
   the client settled a message; for BT-10, also a batch with a message whose earlier reception on the link was not yet
   settled, because the next settlement may belong to the earlier reception
-- for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message that no failure followed
+- for BT-16, a subscription that is not a holder (`assay_pipeline.tables.holders`), and a message after which no failure
+  came
 
 *Figure*: for BT-08 and BT-10 the number of the batch's messages; for BT-09 and BT-16 how often the message came again.
 """

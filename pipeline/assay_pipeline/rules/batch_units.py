@@ -37,7 +37,7 @@ is left out, because it could belong to this call or to the next one.
     delete the subscription.
 
 *Not examinable*: a fault, or the loss of any client's connection, between the reception and the end; a subscription
-that is no holder (`assay_pipeline.tables.holders`), except for BT-11; messages received outside of batches.
+that is not a holder (`assay_pipeline.tables.holders`), except for BT-11; messages received outside of batches.
 
 *Figure*: how often the message came again after the end; for BT-11, always 0.
 """

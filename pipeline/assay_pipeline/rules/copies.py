@@ -11,7 +11,7 @@ overlaps the watch.
 *Not examinable*: a missing copy, if
 
 - the watch ended too early, or a fault overlaps it
-- the silence in the watch is no evidence: the consumer has a selector or a batch listener, or its listener had not
+- the silence in the watch is not evidence: the consumer has a selector or a batch listener, or its listener had not
   returned or had raised an error
 - the subscription is shared, because another of its consumers may hold the message unseen
 - an administrator may have kept the message back (`quiet.withheld`)

@@ -1,8 +1,8 @@
 """DD-03: a delayed message is delivered once its delay is over.
 
 *Examined*: every message with a delay above 0 that a client sent to a queue, that was confirmed and never expires, and
-whose id was sent once.  Its sender is no MQ Light client, because such a client may use the quality of service at most
-once.
+whose id was sent once.  Its sender is not an MQ Light client, because such a client may use the quality of service at
+most once.
 
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 

@@ -16,8 +16,8 @@ send and its confirmation, and *active* if a consumer watched it through the sen
 
 *Kept*: a consumer of the subscription received the message; for PD-23, after the end of the kill or restart.  For
 PD-13, PD-25 and PD-29, and for the non-persistent messages of PD-30, a client must also have opened the subscription
-after the message was confirmed.  Otherwise a consumer may have been attached through the send although it did not
-watch.
+after the message was confirmed.  Otherwise a consumer without a watch may have been attached during the send, and
+the subscription was then not inactive.
 
 *Broken*, if the message is persistent: no consumer of the subscription ever received it, although one consumer had a
 quiet tail (`QUIET_MS`).  The tail counts from the time when the message was due and all kills and restarts that

@@ -6,8 +6,8 @@ limit (`EXPIRY_MS`).
 
 *Examined*: every copy of a message with a time to live above 0 whose send was accepted and whose id was sent once.  A
 queue has one copy.  On a topic, each subscription has its own copy; a subscription is identified by its name, or by its
-consumer if it has no name.  A browse is no delivery.  A copy whose first sighting is in a batch is left out if it came
-late: the client may have received it in time, and waited for a full batch (BT-15 examines batches).
+consumer if it has no name.  A browse is not a delivery.  A copy whose first sighting is in a batch is left out if it
+came late: the client may have received it in time, and waited for a full batch (BT-15 examines batches).
 
 *Broken*: the copy's first sighting is later than expiry plus limit by more than the uncertainty.  A copy that was
 received in time and comes again later is not broken.  *Undecided*: the first sighting is earlier or later than expiry

@@ -27,7 +27,7 @@ after the send (column ``shaken``).
 
 - an awaited message: it was seen once, by a consumer of the queue
 - a parked message: it was seen (for PD-18, once), and a consumer came to the queue after the confirmation.  Otherwise a
-  consumer may have been attached through the send although it did not watch.
+  consumer without a watch may have been attached during the send, and the message was then not parked.
 - PD-22: the message was seen after the end of the kill or restart
 
 *Not examinable*:

@@ -74,7 +74,7 @@ def _cases(events: DataFrame) -> DataFrame:
 def _calls(told: DataFrame) -> DataFrame:
     """Make a table with one row for each call and its answer; ``accepted`` is null without an answer.
 
-    A call that failed without an answer of the client's API has no answer either.
+    A call that failed without an answer of the client's API counts as a call without an answer.
     """
     called = F.col("kind") == "call"
     answered = (F.col("kind") == "return") & (F.coalesce("refused.failure", F.lit("")) == "")

@@ -4,9 +4,9 @@
 persistence, or is an MQ Light client (``light``), for which the topic chooses it; most rules leave such messages out.
 
 *Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send.
-A durable subscription exists from the creation of its first consumer on; it is no holder if a client tried to delete it
-before the send.  A non-durable subscription exists from the creation of its consumer on; it is a holder if the consumer
-watched the topic through the send.  The holder of a message on a queue is the queue.
+A durable subscription exists from the creation of its first consumer on; it is not a holder if a client tried to delete
+it before the send.  A non-durable subscription exists from the creation of its consumer on; it is a holder if the
+consumer watched the topic through the send.  The holder of a message on a queue is the queue.
 
 The columns, beside the message's and the holder's:
 
@@ -22,11 +22,11 @@ The columns, beside the message's and the holder's:
   neither an event after which a broker may deliver again, nor a second link of the same consumer
 - ``watchers``: how many consumers of the holder watched it through the send
 - ``idle``: no consumer of the holder watched it between the begin of the send and the confirmation
-- ``reopened``: a consumer of the holder was created after the confirmation.  Without such a consumer, another consumer
-  may have been attached through the send although it did not watch.
+- ``reopened``: a consumer of the holder was created after the confirmation.  Without such a consumer, another one may
+  have been attached during the whole send without a watch.
 - ``delayed``: the message has a delay; no document says how late a broker may deliver it
 - ``shaken``: a fault other than a kill or restart, or the loss of a client's connection, was not over before the send.
-  A broker may notice late that a connection is lost, and then still keeps a message for it.
+  A broker may notice late that a connection is lost; until then, it may hold a message for this connection.
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
   faults were over; 0 without a quiet tail
 - ``unbroken_ns``: the same for watches that overlap no fault that ends connections

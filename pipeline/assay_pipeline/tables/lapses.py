@@ -25,7 +25,7 @@ The columns, beside the message's and the subscriber's ``actor``:
 - ``seen``: how often the returned subscriber received the message
 - ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`) of the returned subscriber's watches that overlap no
   fault that ends connections
-- ``stored``: the message is persistent and its sender is no MQ Light client
+- ``stored``: the message is persistent and its sender is not an MQ Light client
 - ``careless``: the subscriber may lose messages on their way
 - ``withheld``: as for copies
 """

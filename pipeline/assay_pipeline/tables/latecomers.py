@@ -25,11 +25,11 @@ The columns, beside the message's:
   receives at most once
 - ``watched``: a consumer of such a subscription watched from before the send until a kill or restart that began after
   the confirmation, and did not receive the publication; ``watched_once``: one that receives at most once
-- ``unsubscribed``: a client had closed such a subscription before the send, and its consumer had no other topic or
-  queue
-- ``unasked``: before the confirmation, no client had tried to create a consumer of the topic; in the whole scenario, no
+- ``unsubscribed``: an actor had closed its consumer of such a subscription before the send, and all consumers of this
+  actor in the scenario are consumers of the topic
+- ``unasked``: all attempts to create a consumer of the topic came after the confirmation; in the whole scenario, no
   client tried to create a consumer of a topic pattern, and no administrator gave a command about subscriptions
-- ``stored``: the publication is persistent, and its sender is no MQ Light client
+- ``stored``: the publication is persistent, and its sender is not an MQ Light client
 - ``could_survive``: the publication could outlive the kills and restarts that were not over before the send: it is
   ``stored``, or no such fault occurred
 - ``could_be_saved``: the publication could outlive these faults in a broker that saves all messages before it stops: it

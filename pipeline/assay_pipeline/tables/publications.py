@@ -19,7 +19,7 @@ def publications(history: History) -> DataFrame:
     they are confirmed.  In two cases, a client may return from a send before the broker has the message: if the message
     is not persistent and in no unit of work, or if an MQ Light client may send at most once.
 
-    The column ``stored`` tells whether the publication is persistent and its sender is no MQ Light client.
+    The column ``stored`` tells whether the publication is persistent and its sender is not an MQ Light client.
 
     Args:
         history: The history, for the tables that this one is made from.

@@ -24,7 +24,8 @@ The columns, beside the message's:
   unit of work
 - ``asked``: between the reception and the end of the loss, the client called for an acknowledgement or a commit: the
   call may have covered the message
-- ``stored``: the message is persistent and its sender is no MQ Light client, or no kill or restart began after the send
+- ``stored``: either the message is persistent and its sender is not an MQ Light client, or no kill or restart began
+  after the send
 - ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`), after the message was due and the loss was over, of the
   holder's consumers that were created after the loss; ``quiet_other_ns``: of the holder's consumers other than this
   one.  No fault that ends connections overlaps their watches.

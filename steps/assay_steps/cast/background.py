@@ -1,4 +1,4 @@
-"""The broker's log, past and inspections, for a scenario that failed, was in error or inconclusive.
+"""The broker's log, past and inspections, for a scenario with the verdict fail, error or inconclusive.
 
 The kit writes them to the journal after the verdict, so no verdict depends on them.
 """

@@ -7,7 +7,8 @@ The scenarios of each defect's rules also run with the defect:
 - A defect is in *error* if no scenario fails, and some scenario ends in an error with the defect, but not without it.
   This shows that the defect's own code has raised an exception.
 - A scenario that catches no defect is *unkilled*: no defect shows that it can fail.
-- A defect proves nothing and does not count if at least the share `failure_share.TOO_BROAD` of all scenarios fails.
+- A defect proves nothing and does not count if at least the share `failure_share.TOO_BROAD` of all scenarios fails with
+  it.
 
 A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
 
@@ -95,8 +96,9 @@ class KillMatrix(Struct, frozen=True):
         too_broad: Defects with which too many scenarios fail, each with the share of failing scenarios.
         unsupported: Scenarios that the backend cannot run.
         beyond: Defects of these rules that the backend cannot show, each with the reason.
-        real_time: Whether the backend's time is real. In virtual time, some defect must break each scenario. In real
-            time a scenario may be unkilled: the backend cannot show its defect, or the clock is not exact enough.
+        real_time: Whether the backend's time is real. In virtual time, each scenario must fail with at least one
+            defect. In real time a scenario may be unkilled, because the backend cannot show the defect that breaks the
+            scenario, or because the clock is not exact enough.
         variants: The tolerated variants of these rules; empty if the backend has no variants.
         errors: Defects whose own code raises an exception, so that their trials do not show which scenarios catch them.
     """
@@ -124,7 +126,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def unbroken(self) -> tuple[str, ...]:
-        """The scenarios that no defect breaks; empty in real time, because such a backend cannot show every defect."""
+        """The scenarios that no defect breaks; empty for a backend in real time, which cannot show every defect."""
         return () if self.real_time else self.unkilled
 
     @property

@@ -116,8 +116,8 @@ class Case(Struct, frozen=True):
     def can_count(self, ours: Collection[str]) -> bool:
         """Return whether the scenario can count for its rule.
 
-        It can, unless it is one of the kit's own scenarios with the role ``kit`` and judges a part that the kit has not
-        made.
+        A scenario of the kit with the role ``kit`` counts only if the kit made all parts that the scenario judges. All
+        other scenarios can count.
 
         Args:
             ours: The parts of the pair that the kit made, ``client`` or ``broker`` or both.
@@ -335,7 +335,7 @@ def may_last_long(item: pytest.Item) -> bool:
 
 
 def probe_of(tags: Iterable[str]) -> Capability | None:
-    """Return the capability that a probe's tags name; None for a scenario that is no probe."""
+    """Return the capability that a probe's tags name; None for a scenario that is not a probe."""
     named = (tag.removeprefix(PROBE_PREFIX) for tag in tags if tag.startswith(PROBE_PREFIX))
     return next(map(Capability, named), None)
 

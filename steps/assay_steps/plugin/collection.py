@@ -163,7 +163,7 @@ class Collection:
             write_groups(self._run.groups, self._groups)
 
     def group(self, item: pytest.Item) -> str:
-        """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
+        """Return the group of a test; one process runs the whole group. Empty if any process may run the test."""
         group = self._groups.get(item.nodeid, "")
         return repeated_group(group) if item.stash.get(ATTEMPT, 1) > 1 else group
 

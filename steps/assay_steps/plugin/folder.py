@@ -130,7 +130,7 @@ def room(out: Path) -> Generator[None, None, None]:
                 part.rename(earlier / part.name)
         try:
             yield
-        except BaseException as problem:  # Ctrl-C too, but then the verdicts of this run stay, if it has any
+        except BaseException as problem:  # Ctrl-C too; after Ctrl-C, this run's output stays if it has verdicts
             if isinstance(problem, Exception) or not _decided(out):
                 _put_back(out, earlier, made)
             raise

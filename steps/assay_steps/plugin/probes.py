@@ -49,7 +49,7 @@ def wanted_probes(
 
 
 def probed(item: pytest.Item) -> str:
-    """Return a probe's capability and verdict in two words; empty if the test is no probe or has no verdict."""
+    """Return a probe's capability and verdict in two words; empty if the test is not a probe or has no verdict."""
     verdict = item.stash.get(PROBED, None)
     return "" if verdict is None or not is_probe(item) else f"{item.stash[CASE].probe} {verdict}"
 

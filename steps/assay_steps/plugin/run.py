@@ -365,7 +365,7 @@ class Run:
             JournalError: The new writer's journal cannot be created.
         """
         self.options = structs.replace(self.options, writer=writer)
-        self._left = self.backend  # keeps it alive: the parent process closes it
+        self._left = self.backend  # a reference, so that the parent's backend lives on: only the parent closes it
         self.backend = self._opened().backend
         self.provisioning = self._provisioning()
         self._journal = self._open_journal()

@@ -295,7 +295,7 @@ class Forks:
     def _work(self, session: pytest.Session, tickets: Tickets, first: int | None, name: str, says: Connection) -> None:
         signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # `_see_off` sends SIGTERM
         for ear in self._ears:
-            ear.close()  # an open copy would hide the parent process's death
+            ear.close()  # with an open copy, sends would succeed even after the parent process has died
         self._reports = []
         problem, has_journal = "", False
         try:

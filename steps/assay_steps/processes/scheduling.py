@@ -37,18 +37,22 @@ SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
 EARLY = 0.8
-"""The part of the order in which all long scenarios begin (`is_long`)."""
+"""Long scenarios (`is_long`) begin within this share of the order, counted from its start."""
 
 _DURATION = re.compile(rf"\b{DURATION}\b")
 _LONG_MS = 10_000
 
 _ALONE = "faults"
-"""The kind of the groups for scenarios with faults that use a broker alone, one after the other."""
+"""The kind of the groups for scenarios that use a broker alone, one after the other.
+
+These are scenarios with faults and, with `FaultSharing.IN_TURN`, all scenarios that need an instance of their own.
+"""
 
 _APART = "apart"
 """The kind of the groups for scenarios without a fault that use a broker alone.
 
-Some of them stop a product's broker and wait long for its answers.  The other scenarios of a group wait for them.
+Some of these scenarios stop a product's broker and then wait long for its answers.  Meanwhile, the other scenarios of
+their group wait.
 """
 
 
@@ -97,7 +101,7 @@ def is_long(sentences: Iterable[str]) -> bool:
 
 
 def _length_ms(text: str) -> int:
-    """Return a duration in milliseconds; 0 if the text is no duration that a step may have."""
+    """Return a duration in milliseconds; 0 if the text is not a duration that a step may have."""
     try:
         return parse_duration(text)
     except DurationError:

@@ -69,7 +69,7 @@ class Jolokia:
             return Refused(JmsErrorKind.SECURITY, text)
         try:
             answer = msgspec.json.decode(answered.body, type=_Answer)
-        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
+        except ValueError as error:  # also a UnicodeDecodeError, which is not a DecodeError of msgspec
             text = f"Jolokia's answer cannot be read (HTTP {answered.status}): {error}"
             return Refused(JmsErrorKind.MESSAGING, text)
         if answer.status == HTTPStatus.OK:

@@ -59,7 +59,7 @@ class Product(Struct, frozen=True, kw_only=True):
         port: The port of the protocol inside the container.
         management: The interface for administrators; None if the kit has no administrator for the product.
         defines_queues: Whether the administrator creates each queue before a client uses it.
-        licence: The licence that the user must accept; None if there is none to accept.
+        licence: The licence that the user must accept; None if the product asks for no acceptance.
         source_of_images: The advice for a user without an image; empty if images/build makes the image.
         not_run_here: A sentence that tells the user that the kit's authors never ran the product; empty if they did.
         start_limit_s: The time within which the broker must answer after its start, in seconds.

@@ -67,7 +67,7 @@ class Rest:
             return octets
         try:
             return Ok(msgspec.json.decode(octets.value, type=shape))
-        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
+        except ValueError as error:  # also a UnicodeDecodeError, which is not a DecodeError of msgspec
             return Refused(JmsErrorKind.MESSAGING, f"the answer of {self._title} cannot be read: {error}")
 
     def octets(self, path: Path, query: Mapping[str, str] | None = None) -> Outcome[bytes]:

@@ -1,7 +1,7 @@
 """IBM MQ: its conventions, image and capabilities, from IBM's documentation and from the source of IBM's container.
 
-Nobody has checked these statements on a queue manager. Where the documentation leaves a question open, the client
-requests less from the broker, and docs/how-to/test-ibm-mq.md lists the question as unverified.
+The kit's authors have not checked these statements on a queue manager. Where the documentation leaves a question open,
+the client requests less from the broker, and docs/how-to/test-ibm-mq.md lists the question as unverified.
 """
 
 from __future__ import annotations

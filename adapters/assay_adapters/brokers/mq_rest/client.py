@@ -210,7 +210,7 @@ class MqRest:
         """
         try:
             return Ok(msgspec.json.decode(answer.body, type=shape))
-        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
+        except ValueError as error:  # also a UnicodeDecodeError, which is not a DecodeError of msgspec
             text = f"the answer of {self._queue_manager} to {request} cannot be read: {error}"
             return Refused(JmsErrorKind.MESSAGING, text)
 

@@ -54,7 +54,7 @@ class Messaging:
             return listed
         try:
             summaries = msgspec.json.decode(listed.value.body or b'{"messages": []}', type=_List).messages
-        except ValueError as error:  # also a UnicodeDecodeError, which is no DecodeError of msgspec
+        except ValueError as error:  # also a UnicodeDecodeError, which is not a DecodeError of msgspec
             return Refused(JmsErrorKind.MESSAGING, f"the list of the messages of {queue} cannot be read: {error}")
         messages: list[RawMessage] = []
         for summary in summaries:

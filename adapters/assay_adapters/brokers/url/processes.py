@@ -77,7 +77,7 @@ class OwnProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # by it, `remove_folders` finds the broker
+                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # `remove_folders` reads it
                     start_new_session=True,  # so that a kill also ends the processes that a script has started
                 )
         except OSError as error:

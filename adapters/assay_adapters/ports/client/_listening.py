@@ -66,7 +66,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
 
             - ``seen``: the application has received a message.
             - ``settle``: the client has settled a message.
-            - ``called``: a listener's callback has begun; what an observer calls now is called within the callback.
+            - ``called``: a listener's callback has begun; calls that an observer makes now run within the callback.
             - ``callback``: a listener's callback has ended.
             - ``lost``: the consumer's connection has ended before the application closed it.
             - ``session-ended``: the broker has ended a session with an error before the client closed it.

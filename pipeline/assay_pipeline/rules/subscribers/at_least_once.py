@@ -24,7 +24,7 @@ all kills and restarts were over before the answer.
 
 *Not examinable*:
 
-- a subscription that is no holder (`assay_pipeline.tables.holders`): one of a client that receives at most once, or
+- a subscription that is not a holder (`assay_pipeline.tables.holders`): one of a client that receives at most once, or
   confirms messages before the application has them
 - a missing message of a shared subscription, or one that an administrator may have kept back (`quiet.withheld`,
   `quiet.special`)

@@ -13,8 +13,8 @@ that must be gone: the subscriber did not receive the message, although the subs
 (`LATE_MS`, because a connection that was dropped may still hold the message).
 
 *Broken*: a subscription that must have continued lost the message, or one that must be gone delivered it.  A missing
-message breaks the rule only if the message is persistent, the sender is no MQ Light client, and the subscriber receives
-at least once, confirms messages itself and watched until it left.
+message breaks the rule only if the message is persistent, the sender is not an MQ Light client, and the subscriber
+receives at least once, confirms messages itself and watched until it left.
 
 *Not examinable*:
 

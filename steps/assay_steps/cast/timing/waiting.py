@@ -57,7 +57,7 @@ class Waiting:
         self.missed: set[str] = set()
         """The keys of the messages that the actor had not received when `await_first` stopped waiting for them."""
         self.client_error: Exception | None = None
-        """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
+        """The first exception that the judged client raised during a wait; a scenario with one cannot pass."""
 
     def sent_ns(self, label: str) -> int:
         """Return when the send of a message began, in nanoseconds of the backend's monotonic clock."""
@@ -215,7 +215,7 @@ class Waiting:
     def _await_receptions(self, actors: Sequence[str], complete: Callable[[], bool], limit_ms: int) -> None:
         """Wait until a condition on receptions is true, or until ``limit_ms`` after the last new message.
 
-        The limit is for the next message, not for all: a slow broker may need longer for a thousand messages.
+        Each new message restarts the limit, because a slow broker may need more time for a thousand messages.
         """
         deadline_ns = self.instance.clock.monotonic_ns() + limit_ms * NS_PER_MS
         while not self._run_until(complete, deadline_ns):

@@ -2,7 +2,7 @@
 
 A step such as ``a message is sent to the queue with ...`` creates a producer, and sets on it the options that are a
 producer's settings.  A step with an existing producer does not change the producer's settings, and refuses options that
-would.  In both, the options ``for this send only`` go with the send call.
+would.  In both kinds of steps, the options ``for this send only`` go with the send call.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
     def close(self) -> None:
         """End the brokers that this process has started.
 
-        If there are any, also remove containers that ended processes have left.
+        If this process has started any, also remove containers that ended processes have left.
         """
         super().close()
         if self._swept:

@@ -57,7 +57,7 @@ class WatchDisk(Struct, frozen=True, tag=True):
 
 
 class CutPower(Struct, frozen=True, tag=True):
-    """Control: discard what the store has not flushed, and end the server's process at once; there is no answer."""
+    """Control: discard what the store has not flushed, and end the server's process at once, without an answer."""
 
 
 Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk | CutPower
