@@ -8,6 +8,9 @@ from msgspec import Struct, field
 
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 
+_CALL_INTERRUPTED = 2549
+"""The MQRC of a call that the broker did not answer in time."""
+
 
 class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     """The reason why a call was refused: the data of `assay_sdk.model.reasons.Refused`.
@@ -33,8 +36,8 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def leaves_open(self) -> bool:
-        """Whether the broker may have carried out the call: the connection was lost, or the client failed."""
-        return self.kind == "connection-lost" or bool(self.failure)
+        """Whether the broker may have carried out the call: no answer came, or the client failed."""
+        return self.kind == "connection-lost" or self.mqrc == _CALL_INTERRUPTED or bool(self.failure)
 
     @property
     def phrase(self) -> str:

@@ -13,13 +13,22 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.time import NS_PER_MS, CancelJob, Runner
 
-GiveUp = Callable[[], str]
-"""A function that ends the request of a command that has timed out.
 
-It returns the end of the error's text: words about the possible effect of the command.
-"""
+class GivenUp(Struct, frozen=True):
+    """The possible effect of a command that has timed out.
 
-UNKNOWN = "the client does not know whether the broker carried the command out"
+    Args:
+        words: The end of the error's text, which says what the client has done, or what it does not know.
+        certain: Whether the command has no effect; False if the broker may have carried it out, or may still do so.
+    """
+
+    words: str
+    certain: bool = True
+
+
+GiveUp = Callable[[], GivenUp]
+"""A function that ends the request of a command that has timed out."""
+UNKNOWN = GivenUp("the client does not know whether the broker carried the command out", certain=False)
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
@@ -130,7 +139,8 @@ class Answers:
             if owed.due_ns > now_ns:
                 self._timer = self._runner.call_at(owed.due_ns, self._time_out)
                 break
-            because = owed.give_up() if owed.give_up is not None else UNKNOWN
-            text = f"the broker did not answer ({owed.words}) within {self._limit_ms} ms: {because}"
-            self.fail(token, Refused(JmsErrorKind.MESSAGING, text))
+            given_up = owed.give_up() if owed.give_up is not None else UNKNOWN
+            text = f"the broker did not answer ({owed.words}) within {self._limit_ms} ms: {given_up.words}"
+            no_effect = Refused(JmsErrorKind.MESSAGING, text)
+            self.fail(token, no_effect if given_up.certain else refused(Mqrc.CALL_INTERRUPTED, text))
         self._flush()

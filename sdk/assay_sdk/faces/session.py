@@ -72,7 +72,7 @@ class SessionBase:
 
         Raises:
             JmsError: The session is not transacted or is in XA mode, is closed or lost, or the broker rolled the unit
-                of work back.
+                of work back, or did not answer in time (MQRC_CALL_INTERRUPTED: the unit is in doubt).
         """
         self._caller(self._engine.commit())
 

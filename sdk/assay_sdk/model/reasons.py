@@ -91,6 +91,7 @@ class Mqrc(IntEnum):
     PUBLICATION_FAILURE = 2502
     SUB_INHIBITED = 2503
     RETAINED_NOT_DELIVERED = 2526
+    CALL_INTERRUPTED = 2549
     NO_SUBS_MATCHED = 2550
 
     @property
@@ -271,6 +272,9 @@ REASONS: dict[Mqrc, Reason] = {
         JmsErrorKind.MESSAGING,
         _PRECONDITION,
         "the new subscription's queue cannot take all retained publications of its topics",
+    ),
+    Mqrc.CALL_INTERRUPTED: Reason(
+        JmsErrorKind.MESSAGING, _INTERNAL, "the client does not know whether the queue manager carried the call out"
     ),
     Mqrc.NO_SUBS_MATCHED: Reason(
         JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender requested this warning"

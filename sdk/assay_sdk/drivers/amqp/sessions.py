@@ -9,7 +9,7 @@ from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
 from assay_sdk.drivers.amqp.links.transactions import Coordinator
-from assay_sdk.drivers.answers import Answers
+from assay_sdk.drivers.answers import Answers, GivenUp
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
@@ -68,14 +68,14 @@ class SessionEnd:
             end.close(None)
         self.engine.close()
 
-    def give_up(self) -> str:
+    def give_up(self) -> GivenUp:
         """End the session, because the broker did not begin it before the timeout, and might still begin it.
 
         Returns:
-            The last words of the error's text, which say what the client has done.
+            What the client has done, and whether the command has no effect.
         """
         self.close(self._opening)
-        return "the session is closed"
+        return GivenUp("the session is closed")
 
     def remote_closed(self, condition: Condition | None) -> None:
         """Handle the broker's end frame, which may answer the client's end frame.

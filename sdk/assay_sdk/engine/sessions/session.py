@@ -31,7 +31,7 @@ from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.dispatch import Dispatcher
 from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.recall import call_back
-from assay_sdk.engine.sessions.units import UnitOfWork
+from assay_sdk.engine.sessions.units import UnitOfWork, in_doubt
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.model.message import Address
@@ -170,14 +170,14 @@ class EngineSession:
 
         Raises:
             RefusedError: The session is not transacted or is in XA mode, is closed or lost, or the broker rolled the
-                unit of work back.
+                unit of work back, or did not answer in time (`units.in_doubt`).
         """
         self._use_unit("commit")
         enlisted = tuple(self._unsettled)
         try:
             yield from self.unit.commit()
         except RefusedError as error:
-            if error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
+            if not in_doubt(error):
                 yield from self._draw_back(tuple(self.consumers.values()), enlisted)
             raise
         self._forget(enlisted)

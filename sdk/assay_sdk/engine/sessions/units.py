@@ -15,7 +15,7 @@ from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.operations import Operation, Wait, result_of, unbroken
 from assay_sdk.engine.ports import ConnectionPort
 from assay_sdk.engine.states import UNIT, Act, Machine, UnitEvent, UnitState
-from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 from assay_sdk.observer import Settled, UnitTurned
 
 
@@ -84,8 +84,9 @@ class UnitOfWork:
             Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The broker rolled the unit of work back instead, refused the commit or did not answer in time
-                (`transaction-rolled-back`), or the connection was lost during the commit (`connection-lost`).
+            RefusedError: The broker rolled the unit of work back instead, or refused the commit
+                (`transaction-rolled-back`). Or the commit is in doubt, because the broker did not answer in time
+                (MQRC_CALL_INTERRUPTED) or the connection was lost during the commit (`connection-lost`).
         """
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
@@ -101,6 +102,8 @@ class UnitOfWork:
         try:
             yield from self._end(number, Commit)
         except RefusedError as error:
+            if in_doubt(error):
+                raise
             raise RefusedError(_rolled_back(error)) from error
         self._connection.observe(UnitTurned(number, "commit"))
         return True
@@ -147,6 +150,11 @@ class UnitOfWork:
     def _note(self, error: Exception | None) -> None:
         if isinstance(error, RefusedError) and self._refused is None:
             self._refused = error
+
+
+def in_doubt(error: RefusedError) -> bool:
+    """Return whether a failed commit may have taken effect: the connection was lost, or the broker did not answer."""
+    return error.refused.kind is JmsErrorKind.CONNECTION_LOST or error.refused.mqrc == Mqrc.CALL_INTERRUPTED
 
 
 def _rolled_back(error: RefusedError) -> Refused:

@@ -33,7 +33,7 @@ from assay_sdk.driver import (
 from assay_sdk.drivers.amqp.offers import ASSUMED, OFFERED, capabilities
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
-from assay_sdk.model.reasons import JmsErrorKind
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 HELLO = Message(body="hello", durable=True)
@@ -176,6 +176,30 @@ def test_a_unit_of_work_that_never_begins_is_none_and_is_backed_out_when_it_does
     assert hasty.refused(Commit, 7).kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
     hasty.peer.do(declared)
     hasty.until(lambda: len(asked) == 2, "the discharge")
+
+
+def test_a_commit_that_is_never_answered_is_in_doubt(hasty: Bench) -> None:
+    hasty.done(OpenSession, 1)
+    asked: list[Any] = []
+
+    def declare_only(delivery: Any) -> None:
+        if not delivery.readable or delivery.partial:
+            return
+        delivery.link.recv(delivery.pending)
+        delivery.link.advance()
+        asked.append(delivery)
+        if len(asked) == 1:
+            delivery.local.data = [b"txn"]
+            delivery.update(0x33)
+            delivery.settle()
+
+    hasty.peer.handlers["DELIVERY"] = declare_only
+    hasty.done(Begin, 1, 7)
+    with in_haste(hasty):
+        refused = hasty.refused(Commit, 7)
+    assert (refused.kind, refused.mqrc) == (JmsErrorKind.MESSAGING, Mqrc.CALL_INTERRUPTED)
+    assert "the client does not know whether the broker carried the command out" in refused.text
+    assert len(asked) == 2
 
 
 def test_a_unit_of_work_whose_messages_are_not_answered_is_not_committed_behind_the_caller_s_back(

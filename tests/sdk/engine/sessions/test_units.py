@@ -13,7 +13,7 @@ from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import UnitState
 from assay_sdk.model.message import Message
-from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.observer import Settled, UnitTurned
 
 
@@ -93,6 +93,31 @@ def test_a_refused_commit_is_a_rollback() -> None:
     delivery = bench.do(consumer.receive(0))
     assert delivery is not None
     assert delivery.count == 2
+
+
+def test_a_commit_that_the_broker_does_not_answer_is_in_doubt() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.do(consumer.receive(0))
+    bench.wire.refuse[port.Commit] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (commit)")
+    with pytest.raises(RefusedError, match=r"the broker did not answer") as caught:
+        bench.do(bench.session.commit())
+    assert caught.value.refused.kind is JmsErrorKind.MESSAGING
+    assert bench.session.unit.state is UnitState.NONE
+    assert bench.do(consumer.receive(0)) is None, "the message came back, although the broker may have committed"
+
+
+def test_a_delivery_whose_enlisting_is_not_answered_turns_the_commit_into_a_rollback() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.wire.refuse[port.Enlist] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (enlist)")
+    bench.do(consumer.receive(0))
+    with pytest.raises(RefusedError, match="rolled back instead of committed") as caught:
+        bench.do(bench.session.commit())
+    assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+    assert len(bench.wire.all(port.Rollback)) == 1
 
 
 def test_a_delivery_that_could_not_be_enlisted_turns_the_commit_into_a_rollback() -> None:

@@ -18,7 +18,7 @@ from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.names import peer_properties
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
-from assay_sdk.drivers.answers import Answers
+from assay_sdk.drivers.answers import Answers, GivenUp
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.model.stepper import Stepper
 
@@ -172,14 +172,14 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         self.closing = token
         self._step(LinkInput.CLOSE, None)
 
-    def give_up(self) -> str:
+    def give_up(self) -> GivenUp:
         """Close the link, because the command that waits for it has timed out; the broker may still answer later.
 
         Returns:
-            The last words of the error's text, which say what the client has done.
+            What the client has done, and whether the command has no effect.
         """
         self.close(None)
-        return f"the client has closed the link ({self.what})"
+        return GivenUp(f"the client has closed the link ({self.what})")
 
     def remote_opened(self) -> None:
         """Handle the broker's attach."""

@@ -14,7 +14,7 @@ from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
 from assay_sdk.drivers.amqp.links.transactions import Transaction
-from assay_sdk.drivers.answers import lost
+from assay_sdk.drivers.answers import GivenUp, lost
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
@@ -184,13 +184,13 @@ class SenderEnd(LinkEnd):
             if unit is not None:
                 unit.answered()
 
-    def _give_up(self, token: int) -> str:
+    def _give_up(self, token: int) -> GivenUp:
         """Handle the timeout of a message that still waits for credit or for its outcome.
 
         A message that waits for credit is then not sent.
 
         Returns:
-            The last words of the error's text, which say what the client has done.
+            What the client has done, and whether the command has no effect.
         """
         for entry in self._waiting:
             command, _, unit = entry
@@ -198,8 +198,8 @@ class SenderEnd(LinkEnd):
                 self._waiting.remove(entry)
                 if unit is not None:
                     unit.answered()
-                return f"it gave {self.what} no credit, and the message was not sent"
-        return "the message was sent, and its outcome is unknown"
+                return GivenUp(f"it gave {self.what} no credit, and the message was not sent")
+        return GivenUp("the message was sent, and its outcome is unknown", certain=False)
 
     def _transfer(self, command: Send, octets: bytes, unit: Transaction | None) -> None:
         self._last_tag += 1

@@ -19,7 +19,7 @@ from assay_sdk.drivers.amqp.errors import Condition
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkState
 from assay_sdk.drivers.amqp.links.names import DECLARED
 from assay_sdk.drivers.amqp.links.requests import RequestLink
-from assay_sdk.drivers.answers import UNKNOWN
+from assay_sdk.drivers.answers import UNKNOWN, GivenUp
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _DECLARE, _DISCHARGE = 0x31, 0x32
@@ -118,16 +118,16 @@ class Transaction:
         self.when_declared(self._end_if_ready)
         return True
 
-    def give_up(self) -> str:
+    def give_up(self) -> GivenUp:
         """Handle the timeout of a commit or rollback; if the discharge still waits, the client does not send it.
 
         Returns:
-            The last words of the error's text, which say what the client has done.
+            What the client has done, and whether the command has no effect.
         """
         if self._end is None:
             return UNKNOWN
         self._end = None
-        return "the broker has not answered all messages of the unit of work, so the client did not end it"
+        return GivenUp("the broker has not answered all messages of the unit of work, so the client did not end it")
 
     def _go_on(self, state: TransactionState) -> None:
         if self.state is TransactionState.DECLARING:
@@ -205,9 +205,9 @@ class Coordinator(RequestLink):
             unit.refuse(refusal_)
             self.answers.fail(token, refusal_)
 
-        def give_up() -> str:
+        def give_up() -> GivenUp:
             unit.refuse(Refused(JmsErrorKind.MESSAGING, "the broker did not begin the unit of work in time"))
-            return "the unit of work has not begun"
+            return GivenUp("the unit of work has not begun")
 
         self.answers.at_limit(token, give_up)
         self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
