@@ -34,6 +34,7 @@ from msgspec import Struct
 from assay.campaign.families import SUBSCRIPTIONS
 from assay_evidence.events import AnyEvent, Call, Predicate, Return, Seen
 from assay_evidence.history import History
+from assay_evidence.predicates.claims import CONNECTION_LOST
 from assay_evidence.spans import NS_PER_MS, clip, total
 from assay_evidence.watching import Axis, watchers_of
 
@@ -141,7 +142,7 @@ class Accounts:
     def answered(self, call: Call) -> Return | None:
         """Return the answer to a call; None if the call has no answer, or if the connection was lost."""
         answer = self._answers.get((call.writer, call.id))
-        lost = answer is None or (answer.refused is not None and answer.refused.leaves_open)
+        lost = answer is None or (answer.refused is not None and answer.refused.kind == CONNECTION_LOST)
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:

@@ -107,7 +107,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
     if any(isinstance(event, Unsupported) for event in events):
         return Sight.UNTRIED
     refusals = [event.refused for event in events if isinstance(event, Return) and event.refused]
-    if any(refusal.kind in _NO_ANSWER or refusal.failure for refusal in refusals):
+    if any(refusal.kind in _NO_ANSWER or refusal.leaves_open for refusal in refusals):
         return Sight.UNDECIDED
     if judged.verdict is Verdict.FAIL:
         return Sight.NOT_FOUND

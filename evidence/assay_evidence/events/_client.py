@@ -35,9 +35,14 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     failure: Literal["", "raised", "stalled"] = ""
 
     @property
+    def unanswered(self) -> bool:
+        """Whether the broker did not answer: the connection was lost, or no answer came in time."""
+        return self.kind == "connection-lost" or self.mqrc == _CALL_INTERRUPTED
+
+    @property
     def leaves_open(self) -> bool:
-        """Whether the broker may have carried out the call: no answer came, or the client failed."""
-        return self.kind == "connection-lost" or self.mqrc == _CALL_INTERRUPTED or bool(self.failure)
+        """Whether the broker may have carried out the call: it did not answer, or the client failed."""
+        return self.unanswered or bool(self.failure)
 
     @property
     def phrase(self) -> str:

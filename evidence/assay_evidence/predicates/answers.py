@@ -41,9 +41,14 @@ def accepted(claim: Claim, history: History) -> Finding:
         return say.inconclusive("The connection was lost during the call.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks a capability that it declares.", refusal.phrase)
+    return say.failed(_reason(refusal), f"refused: {refusal.phrase}", by=[answer])
+
+
+def _reason(refusal: RefusedInfo) -> str:
+    """Return the reason why a refused call breaks a claim that it is accepted."""
     if refusal.failure:
-        return say.failed("The client failed instead of answering the call.", refusal.phrase, by=[answer])
-    return say.failed("The call was refused.", f"refused: {refusal.phrase}", by=[answer])
+        return "The client failed instead of answering the call."
+    return "The broker did not answer the call in time." if refusal.unanswered else "The call was refused."
 
 
 def own_check(claim: Claim, history: History) -> Finding:
@@ -90,6 +95,8 @@ def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
         return None
     if refusal.kind == CONNECTION_LOST:
         return say.inconclusive("The connection was lost during the call.", refusal.phrase)
+    if refusal.unanswered:
+        return say.inconclusive("The broker did not answer the call in time.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks a capability that it declares.", refusal.phrase)
     if refusal.kind == SECURITY and not _is_about_authority(claim):
@@ -164,7 +171,7 @@ def _holds(claim: Claim, history: History, text: str) -> bool | None:
 
 def _answered(history: History, ref: str) -> Return | None:
     answer = history.answer(history.call(ref))
-    lost = answer is not None and answer.refused is not None and answer.refused.kind == CONNECTION_LOST
+    lost = answer is not None and answer.refused is not None and answer.refused.unanswered
     return None if lost else answer
 
 

@@ -102,6 +102,16 @@ def refused_with_fails_a_call_that_nothing_could_end(story: Story) -> Finding:
     return story.finds("refused-with", {"call": story.asks(refused=refusal(failure="stalled")).ref})
 
 
+@rows.expect(Verdict.INCONCLUSIVE)
+def refused_with_cannot_tell_when_the_broker_did_not_answer_in_time(story: Story) -> Finding:
+    return story.finds("refused-with", {"call": story.asks(refused=refusal(mqrc=2549)).ref})
+
+
+@rows.expect(Verdict.FAIL)
+def accepted_fails_a_call_that_the_broker_did_not_answer_in_time(story: Story) -> Finding:
+    return story.finds("accepted", {"call": story.asks(refused=refusal(mqrc=2549)).ref})
+
+
 @rows.expect(Verdict.FAIL)
 def one_of_takes_no_failure_of_the_client_for_a_refusal(story: Story) -> Finding:
     call = story.asks(refused=refusal(failure="raised"))

@@ -31,7 +31,7 @@ from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.dispatch import Dispatcher
 from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.recall import call_back
-from assay_sdk.engine.sessions.units import UnitOfWork, in_doubt
+from assay_sdk.engine.sessions.units import InDoubtError, UnitOfWork
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.model.message import Address
@@ -170,15 +170,18 @@ class EngineSession:
 
         Raises:
             RefusedError: The session is not transacted or is in XA mode, is closed or lost, or the broker rolled the
-                unit of work back, or did not answer in time (`units.in_doubt`).
+                unit of work back, or did not answer in time (`InDoubtError`).
         """
         self._use_unit("commit")
         enlisted = tuple(self._unsettled)
         try:
             yield from self.unit.commit()
+        except InDoubtError:
+            self._forget(enlisted)  # giving them back would be wrong if the broker has committed
+            raise
         except RefusedError as error:
-            if not in_doubt(error):
-                yield from self._draw_back(tuple(self.consumers.values()), enlisted)
+            if error.refused.kind is not JmsErrorKind.CONNECTION_LOST:
+                yield from self._draw_back_quietly(enlisted)
             raise
         self._forget(enlisted)
 
@@ -405,6 +408,16 @@ class EngineSession:
             for consumer in consumers:
                 consumer.go_on()
         yield from all_of(answers)
+
+    def _draw_back_quietly(self, deliveries: Iterable[EngineDelivery]) -> Operation[None]:
+        """Give delivered messages back after a refused commit; the exception listener gets a refusal of this.
+
+        The commit must raise its own refusal, which says that the unit of work was rolled back.
+        """
+        try:
+            yield from self._draw_back(tuple(self.consumers.values()), deliveries)
+        except RefusedError as error:
+            self.connection.complain(error.refused)
 
     def _forget(self, deliveries: Iterable[EngineDelivery]) -> None:
         for delivery in deliveries:

@@ -19,6 +19,10 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 from assay_sdk.observer import Settled, UnitTurned
 
 
+class InDoubtError(RefusedError):
+    """The error for a commit that the broker may have carried out, because it did not answer in time."""
+
+
 class UnitOfWork:
     """The local units of work of one session, of which at most one is active at a time.
 
@@ -84,9 +88,9 @@ class UnitOfWork:
             Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
+            InDoubtError: The broker did not answer the commit in time.
             RefusedError: The broker rolled the unit of work back instead, or refused the commit
-                (`transaction-rolled-back`). Or the commit is in doubt, because the broker did not answer in time
-                (MQRC_CALL_INTERRUPTED) or the connection was lost during the commit (`connection-lost`).
+                (`transaction-rolled-back`), or the connection was lost during the commit (`connection-lost`).
         """
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
@@ -96,14 +100,13 @@ class UnitOfWork:
                 yield Wait(answer)
         if self._refused is not None:
             # A commit would be incomplete: the broker would redeliver a message that it did not enlist.
-            yield from self._end(number, Rollback)
-            self._connection.observe(UnitTurned(number, "rollback"))
+            yield from self._end_in_vain(number)
             raise RefusedError(_rolled_back(self._refused))
         try:
             yield from self._end(number, Commit)
         except RefusedError as error:
-            if in_doubt(error):
-                raise
+            if error.refused.mqrc == Mqrc.CALL_INTERRUPTED:
+                raise InDoubtError(error.refused) from error
             raise RefusedError(_rolled_back(error)) from error
         self._connection.observe(UnitTurned(number, "commit"))
         return True
@@ -129,6 +132,16 @@ class UnitOfWork:
         """Forget the active unit of work, which the broker rolls back because the session has ended."""
         self._take(UnitEvent.LOSE)
 
+    def _end_in_vain(self, number: int) -> Operation[None]:
+        """Roll back a unit of work that cannot be committed; only a lost connection is an error."""
+        try:
+            yield from self._end(number, Rollback)
+        except RefusedError as error:
+            if error.refused.kind is JmsErrorKind.CONNECTION_LOST:
+                raise
+        else:
+            self._connection.observe(UnitTurned(number, "rollback"))
+
     def _end(self, number: int, how: type[Commit | Rollback]) -> Operation[None]:
         try:
             yield from unbroken(result_of(self._connection.submit(lambda token: how(token, number))))
@@ -152,11 +165,6 @@ class UnitOfWork:
             self._refused = error
 
 
-def in_doubt(error: RefusedError) -> bool:
-    """Return whether a failed commit may have taken effect: the connection was lost, or the broker did not answer."""
-    return error.refused.kind is JmsErrorKind.CONNECTION_LOST or error.refused.mqrc == Mqrc.CALL_INTERRUPTED
-
-
 def _rolled_back(error: RefusedError) -> Refused:
     refused = error.refused
     if refused.kind in {JmsErrorKind.CONNECTION_LOST, JmsErrorKind.TRANSACTION_ROLLED_BACK}:
@@ -164,5 +172,6 @@ def _rolled_back(error: RefusedError) -> Refused:
     return msgspec.structs.replace(
         refused,
         kind=JmsErrorKind.TRANSACTION_ROLLED_BACK,
+        mqrc=None if refused.mqrc == Mqrc.CALL_INTERRUPTED else refused.mqrc,
         text=f"the unit of work was rolled back instead of committed: {refused.text}",
     )

@@ -106,6 +106,22 @@ def test_a_commit_that_the_broker_does_not_answer_is_in_doubt() -> None:
     assert caught.value.refused.kind is JmsErrorKind.MESSAGING
     assert bench.session.unit.state is UnitState.NONE
     assert bench.do(consumer.receive(0)) is None, "the message came back, although the broker may have committed"
+    assert not bench.wire.all(port.Settle)
+
+
+def test_after_a_commit_in_doubt_the_next_rollback_gives_back_only_its_own_messages() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.do(consumer.receive(0))
+    bench.wire.refuse[port.Commit] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (commit)")
+    with pytest.raises(RefusedError):
+        bench.do(bench.session.commit())
+    bench.wire.put("b")
+    second = bench.do(consumer.receive(0))
+    assert second is not None
+    bench.do(bench.session.rollback())
+    assert [command.deliveries for command in bench.wire.all(port.Settle)] == [(second.number,)]
 
 
 def test_a_delivery_whose_enlisting_is_not_answered_turns_the_commit_into_a_rollback() -> None:
@@ -116,8 +132,34 @@ def test_a_delivery_whose_enlisting_is_not_answered_turns_the_commit_into_a_roll
     bench.do(consumer.receive(0))
     with pytest.raises(RefusedError, match="rolled back instead of committed") as caught:
         bench.do(bench.session.commit())
-    assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+    assert (caught.value.refused.kind, caught.value.refused.mqrc) == (JmsErrorKind.TRANSACTION_ROLLED_BACK, None)
     assert len(bench.wire.all(port.Rollback)) == 1
+    assert bench.do(consumer.receive(0)) is not None, "the message did not come back"
+
+
+def test_a_rollback_without_an_answer_instead_of_a_commit_leaves_nothing_in_doubt() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.wire.refuse[port.Enlist] = Refused(JmsErrorKind.ILLEGAL_STATE, "no such unit")
+    bench.wire.refuse[port.Rollback] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (rollback)")
+    bench.do(consumer.receive(0))
+    with pytest.raises(RefusedError, match="no such unit") as caught:
+        bench.do(bench.session.commit())
+    assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+    assert bench.do(consumer.receive(0)) is not None, "the message did not come back"
+
+
+def test_a_refusal_to_give_messages_back_does_not_replace_that_of_the_commit() -> None:
+    bench = Bench(AckMode.TRANSACTED)
+    _, consumer = cast_of(bench)
+    bench.wire.put("a")
+    bench.do(consumer.receive(0))
+    bench.wire.refuse[port.Commit] = Refused(JmsErrorKind.RESOURCE_ALLOCATION, "the log is full")
+    bench.wire.refuse[port.Settle] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (settle)")
+    with pytest.raises(RefusedError, match="the log is full") as caught:
+        bench.do(bench.session.commit())
+    assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
 
 
 def test_a_delivery_that_could_not_be_enlisted_turns_the_commit_into_a_rollback() -> None:
