@@ -91,12 +91,12 @@ def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
     Such reasons are a lost connection, a missing capability and a lack of authority, unless the claim is about one of
     them.
     """
+    if refusal.unanswered and refusal.kind != CONNECTION_LOST:
+        return say.inconclusive("The broker did not answer the call in time.", refusal.phrase)
     if refusal.kind == claim.of.get("kind"):
         return None
     if refusal.kind == CONNECTION_LOST:
         return say.inconclusive("The connection was lost during the call.", refusal.phrase)
-    if refusal.unanswered:
-        return say.inconclusive("The broker did not answer the call in time.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
         return say.error("The pair lacks a capability that it declares.", refusal.phrase)
     if refusal.kind == SECURITY and not _is_about_authority(claim):

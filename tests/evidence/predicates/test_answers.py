@@ -104,7 +104,8 @@ def refused_with_fails_a_call_that_nothing_could_end(story: Story) -> Finding:
 
 @rows.expect(Verdict.INCONCLUSIVE)
 def refused_with_cannot_tell_when_the_broker_did_not_answer_in_time(story: Story) -> Finding:
-    return story.finds("refused-with", {"call": story.asks(refused=refusal(mqrc=2549)).ref})
+    call = story.asks(refused=refusal("messaging", mqrc=2549))
+    return story.finds("refused-with", {"call": call.ref, "kind": "messaging"})
 
 
 @rows.expect(Verdict.FAIL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from assay_sdk.driver import (
     CloseSession,
@@ -193,7 +194,13 @@ class EngineSession:
                 rollback.
         """
         self._use_unit("roll back")
-        if (yield from self.unit.rollback()):
+        enlisted = tuple(self._unsettled)
+        try:
+            was_active = yield from self.unit.rollback()
+        except InDoubtError:
+            self._forget(enlisted)  # the drivers do not settle messages of a unit whose end is unknown
+            raise
+        if was_active:
             # A broker may leave enlisted messages with the link after a rollback.  So the engine settles them as
             # failed, and the broker delivers them again.  The AMQP driver skips those that are on their queue already.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
@@ -410,14 +417,12 @@ class EngineSession:
         yield from all_of(answers)
 
     def _draw_back_quietly(self, deliveries: Iterable[EngineDelivery]) -> Operation[None]:
-        """Give delivered messages back after a refused commit; the exception listener gets a refusal of this.
+        """Give delivered messages back after a refused commit, which must raise its own refusal.
 
-        The commit must raise its own refusal, which says that the unit of work was rolled back.
+        The connection tells the exception listener if the broker refuses the messages (`ConnectionPort.post`).
         """
-        try:
+        with suppress(RefusedError):
             yield from self._draw_back(tuple(self.consumers.values()), deliveries)
-        except RefusedError as error:
-            self.connection.complain(error.refused)
 
     def _forget(self, deliveries: Iterable[EngineDelivery]) -> None:
         for delivery in deliveries:

@@ -20,7 +20,7 @@ from assay_sdk.observer import Settled, UnitTurned
 
 
 class InDoubtError(RefusedError):
-    """The error for a commit that the broker may have carried out, because it did not answer in time."""
+    """The error for a commit or rollback that the broker may have carried out, because it did not answer in time."""
 
 
 class UnitOfWork:
@@ -105,9 +105,7 @@ class UnitOfWork:
         try:
             yield from self._end(number, Commit)
         except RefusedError as error:
-            if error.refused.mqrc == Mqrc.CALL_INTERRUPTED:
-                raise InDoubtError(error.refused) from error
-            raise RefusedError(_rolled_back(error)) from error
+            raise _in_doubt(error) or RefusedError(_rolled_back(error)) from error
         self._connection.observe(UnitTurned(number, "commit"))
         return True
 
@@ -118,13 +116,18 @@ class UnitOfWork:
             Whether a unit of work was active; otherwise the call does nothing.
 
         Raises:
-            RefusedError: The broker refuses the rollback or does not answer in time, or the connection was lost during
-                the rollback.
+            InDoubtError: The broker did not answer the rollback in time.
+            RefusedError: The broker refuses the rollback, or the connection was lost during the rollback.
         """
         if (yield from self._ask(UnitEvent.ROLLBACK)) is not Act.GO:
             return False
         number = self._number
-        yield from self._end(number, Rollback)
+        try:
+            yield from self._end(number, Rollback)
+        except RefusedError as error:
+            if doubt := _in_doubt(error):
+                raise doubt from error
+            raise
         self._connection.observe(UnitTurned(number, "rollback"))
         return True
 
@@ -163,6 +166,10 @@ class UnitOfWork:
     def _note(self, error: Exception | None) -> None:
         if isinstance(error, RefusedError) and self._refused is None:
             self._refused = error
+
+
+def _in_doubt(error: RefusedError) -> InDoubtError | None:
+    return InDoubtError(error.refused) if error.refused.mqrc == Mqrc.CALL_INTERRUPTED else None
 
 
 def _rolled_back(error: RefusedError) -> Refused:

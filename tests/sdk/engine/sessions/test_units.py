@@ -10,6 +10,7 @@ from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import spawn
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.producer import EngineProducer
+from assay_sdk.engine.sessions.units import InDoubtError
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import UnitState
 from assay_sdk.model.message import Message
@@ -109,14 +110,18 @@ def test_a_commit_that_the_broker_does_not_answer_is_in_doubt() -> None:
     assert not bench.wire.all(port.Settle)
 
 
-def test_after_a_commit_in_doubt_the_next_rollback_gives_back_only_its_own_messages() -> None:
+@pytest.mark.parametrize("how", [port.Commit, port.Rollback])
+def test_after_an_unanswered_end_the_next_rollback_gives_back_only_its_own_messages(
+    how: type[port.Commit | port.Rollback],
+) -> None:
     bench = Bench(AckMode.TRANSACTED)
     _, consumer = cast_of(bench)
     bench.wire.put("a")
     bench.do(consumer.receive(0))
-    bench.wire.refuse[port.Commit] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer (commit)")
-    with pytest.raises(RefusedError):
-        bench.do(bench.session.commit())
+    bench.wire.refuse[how] = refused(Mqrc.CALL_INTERRUPTED, "the broker did not answer")
+    with pytest.raises(InDoubtError):
+        bench.do(bench.session.commit() if how is port.Commit else bench.session.rollback())
+    del bench.wire.refuse[how]
     bench.wire.put("b")
     second = bench.do(consumer.receive(0))
     assert second is not None
@@ -160,6 +165,7 @@ def test_a_refusal_to_give_messages_back_does_not_replace_that_of_the_commit() -
     with pytest.raises(RefusedError, match="the log is full") as caught:
         bench.do(bench.session.commit())
     assert caught.value.refused.kind is JmsErrorKind.TRANSACTION_ROLLED_BACK
+    assert [refusal.text for refusal in bench.complaints] == ["the broker did not answer (settle)"]
 
 
 def test_a_delivery_that_could_not_be_enlisted_turns_the_commit_into_a_rollback() -> None:
