@@ -95,7 +95,7 @@ def taken_back(story: Story) -> None:
         send(one, "Q", name)
     send(one, TOPIC, "news")
     look(office)
-    for name in ("b", "news", "nothing"):
+    for name in ("b", "news", "news", "nothing"):
         take(office, name)
         look(office)
     story.run(100)
