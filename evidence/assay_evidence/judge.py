@@ -320,7 +320,8 @@ class _Run:
                 return Finding(claim=event.ref, verdict=Verdict.ERROR, reason=f"{event.keyword} {event.text}: {lack}")
             case Return(refused=RefusedInfo(failure="raised" | "stalled", text=text)):
                 # Claims about other calls and messages may pass, although the scenario did not do what its steps say.
-                return Finding(claim=event.ref, verdict=Verdict.ERROR, reason=f"A call of the client failed: {text}")
+                reason = f"A call of the client failed: {text}"
+                return Finding(claim=event.ref, verdict=Verdict.INCONCLUSIVE, reason=reason)
             case _:
                 return None
 
