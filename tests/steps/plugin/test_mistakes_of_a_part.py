@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from assay_broker.core import handlers
 from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_sdk.engine.sessions.session import EngineSession
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 
 @pytest.mark.parametrize(
-    ("rule", "function"),
-    [
-        ("DD-06", "assay_broker.core.handlers.release_due"),
-        ("BT-12", "assay_sdk.engine.sessions.session.EngineSession._use_unit"),
-    ],
+    ("rule", "owner", "function"),
+    [("DD-06", handlers, "release_due"), ("BT-12", EngineSession, "_use_unit")],
 )
-def test_it_fails_the_rule(rule: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(function, None)  # a call of None raises a TypeError
+def test_it_fails_the_rule(
+    rule: str, owner: ModuleType | type, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, function, None)  # a call of None raises a TypeError
     run_suite(SuiteOptions(out=tmp_path, rules=(rule,), probes=False))
     verdicts = load_verdicts(tmp_path / "verdicts.json")
     assert [one.verdict for one in verdicts.rules] == [Verdict.FAIL]
