@@ -290,7 +290,7 @@ class Commands(CommandTable):
         coordinator = self._coordinator(self._session(unit.session))
         if not unit.end(lambda: coordinator.discharge(unit, command.token, fail=fail)):
             raise UnknownError(f"the unit of work {command.unit} is ending already")
-        self._wire.answers.at_limit(command.token, unit.give_up)
+        self._wire.answers.at_limit(command.token, lambda: coordinator.give_up_unit(unit))
         del self._units[command.unit]
 
     def _coordinator(self, session: SessionEnd) -> Coordinator:

@@ -13,6 +13,7 @@ from typing import Any
 import proton
 from proton import Collector, Condition, Connection, Delivery, Endpoint, Event, Terminus, Transport
 
+from assay_sdk.amqp import codec
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.frames import SASL_HEADER, Splitter, frame
 from assay_sdk.amqp.types import binary, described, fields, symbols, ubyte
@@ -305,3 +306,21 @@ def settle(state: int) -> Callable[[Any], None]:
         delivery.settle()
 
     return outcome
+
+
+def received(delivery: Any) -> bytes | None:
+    """Take a whole message from a link, and return it in octets; None if the event is not about a whole message."""
+    if not delivery.readable or delivery.partial:
+        return None
+    octets = bytes(delivery.link.recv(delivery.pending))
+    delivery.link.advance()
+    return octets
+
+
+def request_in(octets: bytes) -> Any:
+    """Return the described value in the body of a message to the coordinator."""
+    value = codec.types.Reader(octets)
+    body: Any = value.value()
+    while body.descriptor != codec.VALUE:
+        body = value.value()
+    return body.value

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from proton import Delivery, Terminus
-from tests.sdk.drivers.amqp.peer import Bench, bench, settle
+from tests.sdk.drivers.amqp.peer import Bench, bench, received, request_in, settle
 
+from assay_sdk.amqp import codec
 from assay_sdk.driver import (
     Begin,
     Browse,
@@ -160,10 +161,8 @@ def test_a_unit_of_work_that_never_begins_is_none_and_is_backed_out_when_it_does
     asked: list[Any] = []
 
     def keep(delivery: Any) -> None:
-        if delivery.readable and not delivery.partial:
+        if received(delivery) is not None:
             assert delivery.link.remote_target.type == Terminus.COORDINATOR
-            delivery.link.recv(delivery.pending)
-            delivery.link.advance()
             asked.append(delivery)
 
     def declared() -> None:
@@ -183,10 +182,8 @@ def test_a_commit_that_is_never_answered_is_in_doubt(hasty: Bench) -> None:
     asked: list[Any] = []
 
     def declare_only(delivery: Any) -> None:
-        if not delivery.readable or delivery.partial:
+        if received(delivery) is None:
             return
-        delivery.link.recv(delivery.pending)
-        delivery.link.advance()
         asked.append(delivery)
         if len(asked) == 1:
             delivery.local.data = [b"txn"]
@@ -210,10 +207,9 @@ def test_a_unit_of_work_whose_messages_are_not_answered_is_not_committed_behind_
     discharges: list[Any] = []
 
     def answer(delivery: Any) -> None:
-        if not delivery.readable or delivery.partial:
+        octets = received(delivery)
+        if octets is None:
             return
-        delivery.link.recv(delivery.pending)
-        delivery.link.advance()
         if delivery.link.remote_target.type != Terminus.COORDINATOR:
             held.append(delivery)
         elif not held:
@@ -221,7 +217,7 @@ def test_a_unit_of_work_whose_messages_are_not_answered_is_not_committed_behind_
             delivery.update(0x33)
             delivery.settle()
         else:
-            discharges.append(delivery)
+            discharges.append(request_in(octets))
 
     hasty.peer.handlers["DELIVERY"] = answer
     hasty.done(OpenSender, 1, 1, QUEUE)
@@ -231,10 +227,13 @@ def test_a_unit_of_work_whose_messages_are_not_answered_is_not_committed_behind_
         answers = hasty.answer(sent), hasty.answer(commit)
     assert all(isinstance(answer, Failed) for answer in answers)
     assert isinstance(answers[1], Failed)
-    assert "so the client did not end it" in answers[1].refused.text
+    assert "so the client rolls it back" in answers[1].refused.text
+    hasty.until(lambda: len(discharges) == 1, "the rollback")
     hasty.peer.do(lambda: settle(Delivery.ACCEPTED)(held[0]))
     hasty.done(OpenSession, 2)
-    assert discharges == []
+    assert discharges == [codec.types.Described(0x32, [b"txn", True])], (
+        "the unit was committed after its commit had failed"
+    )
 
 
 def test_the_limits_end_with_the_connection(hasty: Bench) -> None:

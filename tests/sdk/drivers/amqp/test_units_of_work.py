@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from proton import Condition, Delivery, Described, Terminus, ulong
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, deliver, receiver
-from tests.sdk.drivers.amqp.peer import Bench
+from tests.sdk.drivers.amqp.peer import Bench, received, request_in
 
 from assay_sdk.amqp import codec
 from assay_sdk.driver import (
@@ -36,17 +36,13 @@ def coordinator(made: Bench, *, discharge: int = Delivery.ACCEPTED) -> list[Any]
         if link.is_sender:
             told.append((int(delivery.remote_state), delivery.remote.data))
             return
-        if not delivery.readable or delivery.partial:
+        octets = received(delivery)
+        if octets is None:
             return
-        octets = bytes(link.recv(delivery.pending))
-        link.advance()
         if link.remote_target.type == Terminus.COORDINATOR:
-            value = codec.types.Reader(octets)
-            body: Any = value.value()
-            while body.descriptor != codec.VALUE:
-                body = value.value()
-            told.append(body.value)
-            if body.value.descriptor == 0x31:
+            request = request_in(octets)
+            told.append(request)
+            if request.descriptor == 0x31:
                 delivery.local.data = [b"txn"]
                 delivery.update(0x33)
             else:

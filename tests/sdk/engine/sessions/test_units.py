@@ -142,7 +142,7 @@ def test_a_delivery_whose_enlisting_is_not_answered_turns_the_commit_into_a_roll
     assert bench.do(consumer.receive(0)) is not None, "the message did not come back"
 
 
-def test_a_rollback_without_an_answer_instead_of_a_commit_leaves_nothing_in_doubt() -> None:
+def test_a_commit_that_ends_in_an_unanswered_rollback_is_a_rollback() -> None:
     bench = Bench(AckMode.TRANSACTED)
     _, consumer = cast_of(bench)
     bench.wire.put("a")

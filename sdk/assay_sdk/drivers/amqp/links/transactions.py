@@ -119,7 +119,7 @@ class Transaction:
         return True
 
     def give_up(self) -> GivenUp:
-        """Handle the timeout of a commit or rollback; if the discharge still waits, the client does not send it.
+        """Handle the timeout of a commit or rollback; if the discharge still waits, the unit can only be rolled back.
 
         Returns:
             What the client has done, and whether the command has no effect.
@@ -127,7 +127,10 @@ class Transaction:
         if self._end is None:
             return UNKNOWN
         self._end = None
-        return GivenUp("the broker has not answered all messages of the unit of work, so the client did not end it")
+        self.refuse(
+            Refused(JmsErrorKind.MESSAGING, "the broker did not answer all messages of the unit of work in time")
+        )
+        return GivenUp("the broker has not answered all messages of the unit of work, so the client rolls it back")
 
     def _go_on(self, state: TransactionState) -> None:
         if self.state is TransactionState.DECLARING:
@@ -197,7 +200,7 @@ class Coordinator(RequestLink):
                 unit.declared(bytes(delivery.remote.data[0]))
                 self.answers.done(token)
                 if unit.failed is not None:  # the declaration had timed out, so the unit is not used
-                    self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _ignore_answer)
+                    self._roll_back(unit)
                 return
             refusal_ = why or Refused(
                 JmsErrorKind.MESSAGING, "the broker answered the begin of a unit of work without an id"
@@ -211,6 +214,21 @@ class Coordinator(RequestLink):
 
         self.answers.at_limit(token, give_up)
         self.ask(EngineDescribed(ulong(_DECLARE), [None]), answer)
+
+    def give_up_unit(self, unit: Transaction) -> GivenUp:
+        """Handle the timeout of a commit or rollback; roll the unit of work back if its discharge was not sent yet.
+
+        Returns:
+            What the client has done, and whether the command has no effect.
+        """
+        given_up = unit.give_up()
+        if given_up.certain and unit.txn_id:
+            self._roll_back(unit)
+        return given_up
+
+    def _roll_back(self, unit: Transaction) -> None:
+        """Discharge a unit of work that no command ends, as failed."""
+        self.ask(EngineDescribed(ulong(_DISCHARGE), [unit.txn_id, True]), _ignore_answer)
 
     def discharge(self, unit: Transaction, token: int, *, fail: bool) -> None:
         """Discharge a unit of work, and answer the token with the outcome.
