@@ -32,9 +32,8 @@ from enum import Enum
 from msgspec import Struct
 
 from assay.campaign.families import SUBSCRIPTIONS
-from assay_evidence.events import AnyEvent, Call, Predicate, Return, Seen
+from assay_evidence.events import CONNECTION_LOST, AnyEvent, Call, Predicate, Return, Seen
 from assay_evidence.history import History
-from assay_evidence.predicates.claims import CONNECTION_LOST
 from assay_evidence.spans import NS_PER_MS, clip, total
 from assay_evidence.watching import Axis, watchers_of
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from assay_evidence.events._broker import FATAL, LOSING, SUDDEN, Admin, Disk, Fault, Inspected, Log, Past
 from assay_evidence.events._client import (
+    CONNECTION_LOST,
     LEAVING,
     Call,
     Callback,
@@ -30,6 +31,7 @@ from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End,
 from assay_evidence.events._scenario import Claim, Late, Predicate, ScenarioBegin, ScenarioEnd, Step, Unsupported
 
 __all__ = [
+    "CONNECTION_LOST",
     "FATAL",
     "LATENESS",
     "LEAVING",

@@ -8,6 +8,8 @@ from msgspec import Struct, field
 
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 
+CONNECTION_LOST = "connection-lost"
+"""The kind of a refusal because of a lost connection (`RefusedInfo.kind`)."""
 _CALL_INTERRUPTED = 2549
 """The MQRC of a call that the broker did not answer in time."""
 
@@ -37,7 +39,7 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def unanswered(self) -> bool:
         """Whether the broker did not answer: the connection was lost, or no answer came in time."""
-        return self.kind == "connection-lost" or self.mqrc == _CALL_INTERRUPTED
+        return self.kind == CONNECTION_LOST or self.mqrc == _CALL_INTERRUPTED
 
     @property
     def leaves_open(self) -> bool:

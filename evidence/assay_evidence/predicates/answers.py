@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from assay_evidence.errors import ClaimError
-from assay_evidence.events import Claim, RefusedInfo, Return
+from assay_evidence.events import CONNECTION_LOST, Claim, RefusedInfo, Return
 from assay_evidence.history import History, distance
 from assay_evidence.predicates.claims import (
-    CONNECTION_LOST,
     NOT_AUTHORIZED,
     SECURITY,
     UNSUPPORTED,

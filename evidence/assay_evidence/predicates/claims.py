@@ -14,7 +14,6 @@ from assay_evidence.verdicts import Finding, Verdict
 
 SEPARATOR = "|"
 DEFAULT_QUIET_MS = 1
-CONNECTION_LOST = "connection-lost"
 UNSUPPORTED = "unsupported"
 SECURITY = "security"
 NOT_AUTHORIZED = 2035

@@ -18,7 +18,6 @@ from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import AckMode, Client, ClientConnection, Draft, Origin
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.time import StalledError
 
 LARGEST = 20
 """The largest pace.  With it, the longest duration that the pace multiplies becomes an hour."""
@@ -43,11 +42,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
     connection = client.connect(instance.endpoint(instance.protocol))
     if isinstance(connection, Refused):
         return 1
-    try:
-        longest_ns = _answer_ns(instance, connection.value, Address(AddressKind.QUEUE, name))
-    except StalledError:  # a broken broker may leave a call without an answer
-        connection.value.abort()
-        return 1
+    longest_ns = _answer_ns(instance, connection.value, Address(AddressKind.QUEUE, name))
     connection.value.close()
     return max(1, min(LARGEST, longest_ns // _STEP_NS + 1))
 

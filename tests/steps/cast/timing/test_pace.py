@@ -10,12 +10,11 @@ import pytest
 
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import Client, ClientSession, Endpoint
-from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, refused
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Stalled, refused
 from assay_evidence.events import PACE, Begin
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.model.durations import parse_duration
-from assay_sdk.time import StalledError
 from assay_steps.cast.timing.limits import TimeLimits
 from assay_steps.cast.timing.pace import LARGEST, measured_pace
 from assay_steps.kill_matrix.trials import DONE
@@ -58,16 +57,20 @@ def test_the_pace_is_measured_and_recorded(variant: str | None, pace: set[str], 
     assert read_span("5 s") == 5_000, "the next run of this process reads durations as they are written"
 
 
+NO_END = Stalled(JmsErrorKind.MESSAGING, "nothing could end the wait")
+
+
 class Silent:
     """A connection whose sessions, producers and consumers never answer."""
 
-    aborted = False
+    closed = False
 
     def session(self, _ack: object) -> Outcome[ClientSession]:
-        raise StalledError("nothing could end the wait")
+        return NO_END
 
-    def abort(self) -> None:
-        self.aborted = True
+    def close(self) -> Outcome[None]:
+        self.closed = True
+        return NO_END
 
 
 class Answering:
@@ -95,4 +98,4 @@ def test_a_pair_that_refuses_or_never_answers_is_tried_at_the_pace_as_written() 
     assert measured_pace(instance, cast("Client", refusing), "pace") == 1
     silent = Silent()
     assert measured_pace(instance, cast("Client", Answering(Ok(silent))), "pace") == 1
-    assert silent.aborted
+    assert silent.closed
