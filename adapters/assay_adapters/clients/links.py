@@ -167,7 +167,7 @@ class SdkProducer:
             if isinstance(known.properties, MutableMapping):  # in place: a client may share the mapping by mistake
                 known.properties.clear()
                 known.properties.update(properties)
-            else:  # read-only, because the message was received
+            elif properties or known.properties:  # read-only, because the message was received
                 known.properties = properties
             self._before = known
         else:

@@ -818,6 +818,24 @@ Feature: The sender chooses whether a message is persistent
         | persistent     | non-persistent | the message object received as "came" and delivery mode non-persistent | NON_PERSISTENT |
         | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
 
+    Scenario Outline: A message without properties that was received as <came> is forwarded with the <mode> mode of the new send
+      The message has no properties, so the client sends the received message object on with another body, and nothing else changed.
+
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "work" in client mode
+      And receiver "first" of session "work" on queue "one"
+      And receiver "last" is waiting on queue "two"
+      When message "came" is sent to queue "one" with no properties and delivery mode <came>
+      And "first" receives a message
+      And message "on" is sent in session "work" to queue "two" with <option> and no properties
+      Then message "on" as seen by "last" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | came           | mode           | option                                                                 | shown          |
+        | non-persistent | persistent     | the message object received as "came"                                  | PERSISTENT     |
+        | persistent     | non-persistent | the message object received as "came" and delivery mode non-persistent | NON_PERSISTENT |
+
     @needs-topic
     Scenario: When an application sends a received non-persistent message object to another topic, the new message is persistent
       Given a topic "one"
