@@ -275,7 +275,7 @@ def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
     return tuple(kept)
 
 
-@defect(made, "sub-defined-again-gets-staged", "DD-80")
+@defect(made, "sub-defined-again-gets-staged", "DD-80", "DD-51")
 def _defined_again() -> Seams:
     """A SUB object that is deleted and defined again gets the delayed publications that were staged for the old one."""
     deleted: dict[str, tuple[Message, ...]] = {}
