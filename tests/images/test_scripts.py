@@ -127,6 +127,7 @@ def test_one_run_makes_the_bases_of_two_releases_of_debian(path: Path) -> None:
     # As the real debootstrap does, the fake one refuses a folder that has files.
     fake(path, "debootstrap", '[[ ! -e $3 ]] && mkdir "$3" && echo "$2" >>"$HOME/made"')
     fake(path, "apt-get", "echo http://some.mirror bookworm main")
+    fake(path, "mvn", DOWNLOAD)
     fake(path, "python3", "exit 0")
     fake(path, "docker", '[[ $1 != import ]] || cat >/dev/null; [[ $1 != pull && "$1 $2" != "image inspect" ]]')
     for tool in ("awk", "tar"):
@@ -134,7 +135,7 @@ def test_one_run_makes_the_bases_of_two_releases_of_debian(path: Path) -> None:
         assert found is not None
         (path / tool).symlink_to(found)
 
-    answer = run(path, "build", "rabbitmq", "reference")
+    answer = run(path, "build", "rabbitmq", "broker-j", "reference")
     assert answer.returncode == 0, answer.stderr
     assert (path.parent / "made").read_text().split() == ["trixie", "bookworm"]
 

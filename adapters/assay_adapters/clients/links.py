@@ -169,6 +169,7 @@ class SdkProducer:
                 known.properties.update(properties)
             elif properties or known.properties:  # read-only, because the message was received
                 known.properties = properties
+            # Otherwise both are empty, and the received mapping stays: a client may read from it that nothing was set.
             self._before = known
         else:
             self._before = KitMessage(

@@ -551,20 +551,6 @@ Feature: A delay longer than the time to live is refused
       When the delivery delay of both producers is set to 5 s
       Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED and the same text
 
-    @kit @needs-queue-limit
-    Scenario Outline: The refusal of a delayed send to a full queue raises a <exception> exception of a <style> producer
-      Given a queue with MAXDEPTH(1)
-      And a message is sent to the queue
-      And a <style> producer on the queue
-      And the producer's delivery delay is 1 s
-      When the producer sends message "slow"
-      Then it is refused with MQRC_Q_FULL as a <exception> exception
-
-      Examples:
-        | style      | exception |
-        | classic    | checked   |
-        | simplified | runtime   |
-
     Scenario: After an accepted send, the refused send of a simplified producer raises a runtime exception
       Given an empty queue
       And a simplified producer on the queue

@@ -819,7 +819,8 @@ Feature: The sender chooses whether a message is persistent
         | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
 
     Scenario Outline: A message without properties that was received as <came> is forwarded with the <mode> mode of the new send
-      The message has no properties, so the client sends the received message object on with another body, and nothing else changed.
+      Neither message has properties, so the client changes only the body of the received message object before it sends
+      the object again.
 
       Given an empty queue "one"
       And an empty queue "two"
@@ -830,6 +831,7 @@ Feature: The sender chooses whether a message is persistent
       And "first" receives a message
       And message "on" is sent in session "work" to queue "two" with <option> and no properties
       Then message "on" as seen by "last" shows JMSDeliveryMode "<shown>"
+      And message "on" shows JMSDeliveryMode "<shown>" after the send
 
       Examples:
         | came           | mode           | option                                                                 | shown          |

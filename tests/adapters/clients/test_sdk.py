@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TypeVar
 
 import pytest
@@ -31,7 +32,9 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk import driver as port
 from assay_sdk.driver import Durability
 from assay_sdk.faces.message import Message as FaceMessage
+from assay_sdk.faces.message import drafted
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.converters import Converter
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.runners.virtual import VirtualRunner
 
@@ -349,6 +352,26 @@ def test_a_settled_message_is_acknowledged_by_its_own_method(
     ok(session.acknowledge(second))
     assert called == named
     assert [len(numbers) for numbers, _ in world.wire.settled()] == [1, 1]
+
+
+@pytest.mark.parametrize(("bare", "kept"), [(True, True), (False, False)])
+def test_only_a_message_without_properties_is_sent_on_with_the_properties_that_it_came_with(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, bare: bool, kept: bool
+) -> None:
+    given: list[object] = []
+
+    def noted(message: KitMessage, converter: Converter[str | bytes]) -> Message:
+        given.append(message.properties)
+        return drafted(message, converter)
+
+    monkeypatch.setattr("assay_sdk.faces.producer.drafted", noted)
+    session = world.session(AckMode.CLIENT)
+    consumer = ok(session.consumer(Origin(address=QUEUE), actor="A"))
+    world.wire.put("came", properties={})
+    came = ok(consumer.receive(0))
+    assert came is not None
+    ok(ok(session.producer(QUEUE)).send(Draft(key="on", body="on", bare=bare, received=came.handle)))
+    assert [isinstance(properties, MappingProxyType) for properties in given] == [kept]
 
 
 @pytest.mark.parametrize("ends", ["commit", "rollback", "refused commit"])

@@ -18,11 +18,7 @@ T = TypeVar("T")
 
 
 def _is_expiry(outcome: Outcome[T]) -> bool:
-    return _is_refused(outcome, Mqrc.EXPIRY_ERROR)
-
-
-def _is_refused(outcome: Outcome[T], reason: Mqrc) -> bool:
-    return isinstance(outcome, Refused) and outcome.mqrc == reason
+    return isinstance(outcome, Refused) and outcome.mqrc == Mqrc.EXPIRY_ERROR
 
 
 class _BrokenByRefusal(ProducerFilter):
@@ -57,17 +53,17 @@ class _ResetByRefusal(ProducerFilter):
         return answer
 
 
-def _retold(told: Callable[[Refused], Refused], reason: Mqrc = Mqrc.EXPIRY_ERROR) -> type[ProducerFilter]:
-    """Make a producer class that alters refusals with this reason."""
+def _retold(told: Callable[[Refused], Refused]) -> type[ProducerFilter]:
+    """Make a producer class that alters refusals with reason 2013 (MQRC_EXPIRY_ERROR)."""
 
     class Retold(ProducerFilter):
         def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
             answer = self.behind.set(setting, value)
-            return told(answer) if isinstance(answer, Refused) and _is_refused(answer, reason) else answer
+            return told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
         def sending(self, asked: Sending) -> Outcome[Sent]:
             answer = asked.through(self.behind)
-            return told(answer) if isinstance(answer, Refused) and _is_refused(answer, reason) else answer
+            return told(answer) if isinstance(answer, Refused) and _is_expiry(answer) else answer
 
     return Retold
 
@@ -148,18 +144,6 @@ DELAY_REFUSALS_AND_PRODUCERS_DEFECTS = (
         rules=("DD-18",),
         text="The classic producer raises the runtime exception.",
         port=twisted(_retold(_unchecked)),
-    ),
-    Defect(
-        name="full-queue-always-checked",
-        rules=("DD-18",),
-        text="If a queue is full, the simplified producer raises the checked exception.",
-        port=twisted(_retold(_checked, Mqrc.Q_FULL)),
-    ),
-    Defect(
-        name="full-queue-always-runtime",
-        rules=("DD-18",),
-        text="If a queue is full, the classic producer raises the runtime exception.",
-        port=twisted(_retold(_unchecked, Mqrc.Q_FULL)),
     ),
     Defect(
         name="terse-simplified",
