@@ -97,6 +97,10 @@ class SdkProducer:
         """Set the delay or time to live (milliseconds or a `timedelta`), the mode (JMS's number) or the priority."""
         return attempt(lambda: self._set(setting, value))
 
+    def get(self, setting: Setting) -> Outcome[int]:
+        """Return a setting as the producer shows it: milliseconds, or the number of the mode or priority."""
+        return attempt(lambda: self._get(setting))
+
     def send(
         self,
         message: Draft,
@@ -139,6 +143,17 @@ class SdkProducer:
                 self._port.priority = priority
             case _:
                 raise _no_span(setting, value)
+
+    def _get(self, setting: Setting) -> int:
+        match setting:
+            case Setting.DELAY:
+                return self._port.delivery_delay
+            case Setting.TTL:
+                return self._port.time_to_live
+            case Setting.MODE:
+                return int(self._port.delivery_mode)
+            case Setting.PRIORITY:
+                return self._port.priority
 
     def _send(
         self, draft: Draft, mode: Mode | None, priority: int | None, ttl_ms: int | None, to: Address | None

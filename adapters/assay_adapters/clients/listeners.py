@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NoReturn, TypeVar
 
 from assay_adapters.ports.client import Script
+from assay_sdk.errors import MessageFormatError
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.time import NS_PER_MS, Runner
 
 T = TypeVar("T")
@@ -63,6 +65,7 @@ class ScriptedListener(Generic[T]):
 
         Raises:
             ScriptedFailureError: The script demands that this callback fails.
+            MessageFormatError: The script demands that this callback fails because it cannot decode a message.
         """
         script = self._script
         self._callbacks += 1
@@ -78,7 +81,7 @@ class ScriptedListener(Generic[T]):
         if self._reached(script.close_after, before):
             self._close()
         if fails:
-            raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
+            self._fail()
 
     def _acknowledge_some(self, messages: Sequence[T], before: int) -> None:
         """Acknowledge the messages that the script names for a callback.
@@ -107,6 +110,12 @@ class ScriptedListener(Generic[T]):
             self._rollback()
         if self._reached(script.again_after, before):
             self._again()
+
+    def _fail(self) -> NoReturn:
+        why = f"callback {self._callbacks} fails, as its script says"
+        if self._script.undecodable:
+            raise MessageFormatError(Refused(JmsErrorKind.MESSAGE_FORMAT, why))
+        raise ScriptedFailureError(why)
 
     def _fails(self) -> bool:
         """Return whether this callback fails."""

@@ -93,6 +93,10 @@ class LightProducer:
         self._ttl_ms = value
         return Ok(None)
 
+    def get(self, setting: Setting) -> Outcome[int]:
+        """Refuse the call: an MQ Light client shows no settings."""
+        return _unsupported(f"method that returns the {setting.value}")
+
     def send(
         self,
         message: Draft,

@@ -22,6 +22,20 @@ Feature: A batch is acknowledged as a whole
         | 10   | 10    |
         | 10   | 4     |
 
+    Scenario Outline: If a callback cannot decode a message, every message of its batch comes again (messages: <count>)
+      The callback passes on the exception with which the client reports a message that it cannot decode.
+
+      Given an empty queue
+      And <count> messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within 1 s and cannot decode a message in callback 1
+      Then every message of the failed batch comes to the receiver again
+
+      Examples:
+        | count |
+        | 1     |
+        | 4     |
+
     Scenario: A batch whose callback has returned does not come again
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

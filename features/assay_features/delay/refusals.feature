@@ -321,6 +321,21 @@ Feature: A delay longer than the time to live is refused
         | simplified | delivery delay | time to live   | 1 s     |
         | simplified | time to live   | delivery delay | 6 s     |
 
+    Scenario Outline: After a refused <setting>, a <style> producer still shows its earlier <setting>
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's time to live is 10 s
+      And the producer's delivery delay is 5 s
+      When the producer's <setting> is set to <refused>
+      Then the producer shows a <setting> of <earlier>
+
+      Examples:
+        | style      | setting        | refused | earlier |
+        | classic    | delivery delay | 11 s    | 5 s     |
+        | classic    | time to live   | 4999 ms | 10 s    |
+        | simplified | delivery delay | 11 s    | 5 s     |
+        | simplified | time to live   | 4999 ms | 10 s    |
+
     Scenario Outline: After a refused send, a <style> producer can still send a message
       Given an empty queue
       And a <style> producer on the queue

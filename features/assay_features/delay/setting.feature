@@ -23,6 +23,23 @@ Feature: An application can set a delivery delay on a producer
         | simplified | 5 s    |
         | simplified | 8760 h |
 
+    @evidence
+    Scenario Outline: A <style> producer shows the delivery delay that was set last, at first 0
+      Given an empty queue
+      And a <style> producer on the queue
+      Then the producer shows a delivery delay of 0 ms
+      When the producer's delivery delay is set to 5 s
+      Then the producer shows a delivery delay of 5 s
+      When the producer's delivery delay is set to <last>
+      Then the producer shows a delivery delay of <last>
+
+      Examples:
+        | style      | last   |
+        | classic    | 0 ms   |
+        | classic    | 8760 h |
+        | simplified | 0 ms   |
+        | simplified | 8760 h |
+
     @kit
     Scenario Outline: A <style> producer refuses the delay <delay>: a delay is a whole number of milliseconds, not below 0
       Given an empty queue

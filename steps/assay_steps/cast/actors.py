@@ -65,6 +65,16 @@ class Producer:
             self._settings[setting] = value // MILLISECOND if isinstance(value, timedelta) else value
         return answer
 
+    def get(self, setting: Setting) -> Answer[int]:
+        """Return a setting as the producer shows it; the ``return`` event has it under the setting's name."""
+        return self._recorder.record(
+            self.name,
+            "get",
+            lambda: self._port.get(setting),
+            args={"setting": setting.value},
+            show=lambda value: {"value": {setting.value: value}},
+        )
+
     def send(
         self,
         draft: Draft,

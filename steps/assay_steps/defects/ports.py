@@ -78,6 +78,10 @@ class ProducerFilter:
         """Set delay, time to live, mode or priority."""
         return self.behind.set(setting, value)
 
+    def get(self, setting: Setting) -> Outcome[int]:
+        """Return a setting as the producer shows it."""
+        return self.behind.get(setting)
+
     def send(
         self,
         message: Draft,

@@ -169,6 +169,7 @@ def _failing(first: int, last: int) -> dict[str, Any]:
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
     (r"fails in callbacks (\d+) to (\d+)", lambda match: _failing(int(match[1]), int(match[2]))),
+    (r"cannot decode a message in callback (\d+)", lambda match: {"fail_at": int(match[1]), "undecodable": True}),
     (rf"works ({DURATION}) on each", lambda match: {"take_ms": read_span(match[1])}),
     (r"acknowledges each", lambda _match: {"acknowledge_each": True}),
     (r"commits as soon as (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),

@@ -4,6 +4,7 @@ import pytest
 
 from assay_adapters.clients.listeners import ScriptedFailureError, ScriptedListener
 from assay_adapters.ports.client import Script
+from assay_sdk.errors import MessageFormatError
 from assay_sdk.runners.virtual import VirtualRunner
 
 
@@ -48,6 +49,13 @@ def test_the_named_callbacks_raise() -> None:
         else:
             outcomes.append(True)
     assert outcomes == [True, False, False, True]
+
+
+def test_a_callback_that_cannot_decode_a_message_raises_the_clients_exception() -> None:
+    played = Played(Script(fail_at=1, undecodable=True))
+    with pytest.raises(MessageFormatError, match="as its script says"):
+        played.listener(["a"])
+    played.listener(["b"])
 
 
 @pytest.mark.parametrize(("index", "named"), [(-1, "d"), (0, "a"), (1, "b")])

@@ -273,6 +273,7 @@ UNSUPPORTED: list[Ask] = [
     lambda world: ok(world.session.consumer(Origin(address=TOPIC), actor="s")).listen_batch(Script(), 2, 5),
     lambda world: ok(world.session.producer(TOPIC)).set(Setting.DELAY, 5),
     lambda world: ok(world.session.producer(TOPIC)).set(Setting.MODE, 2),
+    lambda world: ok(world.session.producer(TOPIC)).get(Setting.TTL),
     lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), mode=Mode.PERSISTENT),
     lambda world: ok(world.session.producer(TOPIC)).send(draft("k"), priority=3),
     lambda world: ok(world.session.producer(TOPIC)).send(Draft(key="k", body="k", group_id="g")),

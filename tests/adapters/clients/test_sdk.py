@@ -169,6 +169,13 @@ def test_a_producer_without_a_destination_sends_where_it_is_told(world: World) -
     ok(producer.close())
 
 
+def test_a_producer_returns_its_settings(world: World) -> None:
+    producer = ok(world.session().producer(QUEUE))
+    for setting, value in ((Setting.DELAY, 1_500), (Setting.TTL, 9_000), (Setting.MODE, 1), (Setting.PRIORITY, 7)):
+        ok(producer.set(setting, value))
+        assert ok(producer.get(setting)) == value
+
+
 def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> None:
     session = world.session()
     for actor in ("A", "B"):

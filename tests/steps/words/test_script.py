@@ -11,6 +11,7 @@ from assay_steps.words.parsing import phrase
     [
         ("fails in callback 2", Script(fail_at=2)),
         ("fails in callbacks 2 to 4", Script(fail_at=2, fail_times=3)),
+        ("cannot decode a message in callback 2", Script(fail_at=2, undecodable=True)),
         ("works 2 s on each", Script(take_ms=2_000)),
         ("works 500 ms on each", Script(take_ms=500)),
         ("acknowledges each", Script(acknowledge_each=True)),

@@ -61,6 +61,10 @@ class ClientProducer(Protocol):
         """
         ...
 
+    def get(self, setting: Setting) -> Outcome[int]:
+        """Return a setting as the client shows it: milliseconds, or the number of the mode or priority (DD-01)."""
+        ...
+
     def send(
         self,
         message: Draft,

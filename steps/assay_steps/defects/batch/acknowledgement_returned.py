@@ -10,7 +10,7 @@ from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Failed, Outcome, Settle
 from assay_steps.defects.batch.listener_links import OfBatches
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
 from assay_steps.defects.model import in_both, on_wire
 from assay_steps.defects.wire_filters import FilteredWire, WireFilter, commands, events, wires
 
@@ -26,6 +26,30 @@ class _HalfOfAFailedBatch(WireFilter):
         half = len(command.deliveries) // 2
         done = Settle(self.line.own_token(), command.link, command.deliveries[:half], Outcome.ACCEPTED)
         return (done, replace(command, deliveries=command.deliveries[half:]))
+
+
+class _UndecodableAccepted:
+    """The client acknowledges a batch whose callback could not decode a message.
+
+    The filter at the port notes the script; the filter on the wire changes the outcome.
+    """
+
+    def __init__(self) -> None:
+        self._undecodable: list[Script] = []
+
+    def port(self, client: Client) -> Client:
+        def note(_consumer: ConsumerFilter, script: Script | None, _size: int) -> None:
+            self._undecodable[:] = [script] if script is not None and script.undecodable else []
+
+        return ConsumingClientFilter(client, noting_batches(note))
+
+    def wire(self, driver: Driver) -> Driver:
+        def accept(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+            if self._undecodable and isinstance(command, Settle) and command.outcome is Outcome.MODIFIED:
+                return (replace(command, outcome=Outcome.ACCEPTED),)
+            return None
+
+        return commands(accept)(driver)
 
 
 def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
@@ -208,6 +232,7 @@ class _RemovalGivesBack:
 
 BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS = (
     on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
+    in_both(_UndecodableAccepted(), "batch-with-undecodable-message-accepted", "BT-08"),
     on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-08", "BT-09", "BT-11", "BT-12"),
     on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-08", "BT-10"),
     on_wire(wires, _FirstOutcomeForAll, "first-outcome-for-all", "BT-08", "BT-09"),

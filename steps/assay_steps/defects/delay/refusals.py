@@ -108,6 +108,24 @@ class _LongestRemembered(RemembersSpans):
         return answer
 
 
+class _ShowsWhatWasRefused(ProducerFilter):
+    """After a refusal, a producer shows the refused delay or time to live."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._refused: dict[Setting, int] = {}
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        self._refused.pop(setting, None)
+        if isinstance(answer, Refused) and isinstance(value, int):
+            self._refused[setting] = value
+        return answer
+
+    def get(self, setting: Setting) -> Outcome[int]:
+        return Ok(self._refused[setting]) if setting in self._refused else self.behind.get(setting)
+
+
 class _UncheckedAfterSend(RemembersSpans):
     """After its first send, a producer ignores a time to live below the delay and raises no exception."""
 
@@ -223,6 +241,7 @@ DELAY_REFUSALS_DEFECTS = (
         port=twisted(_comparing(_zero_is_less)),
     ),
     at_port(twisted, _LongestRemembered, "earlier-spans-remembered", "DD-12", "DD-13"),
+    at_port(twisted, _ShowsWhatWasRefused, "refused-span-shown", "DD-15"),
     at_port(twisted, _UncheckedAfterSend, "spans-unchecked-after-send", "DD-12", "DD-13"),
     at_port(twisted, _AllowedPairRefused, "allowed-spans-refused-at-send", "DD-12", "DD-13"),
     at_port(twisted, _ZeroNotGiven, "zero-time-to-live-not-given", "DD-14"),

@@ -8,7 +8,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from assay_adapters.clients.bodies import octets_of
-from assay_adapters.ports.client import Client, Sent, Setting
+from assay_adapters.ports.client import Client, ClientProducer, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, refused
 from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port, on_wire
@@ -64,6 +64,24 @@ class _NotTakenBack(ProducerFilter):
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return Ok(None) if setting is Setting.DELAY and value == 0 else self.behind.set(setting, value)
+
+
+class _ShowsTheFirst(ProducerFilter):
+    """A producer always shows the first delivery delay that was set."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._first: int | None = None
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        answer = self.behind.set(setting, value)
+        if setting is Setting.DELAY and isinstance(answer, Ok) and self._first is None and isinstance(value, int):
+            self._first = value
+        return answer
+
+    def get(self, setting: Setting) -> Outcome[int]:
+        shown = self._first if setting is Setting.DELAY else None
+        return self.behind.get(setting) if shown is None else Ok(shown)
 
 
 class _ForgottenAfterSend(ProducerFilter):
@@ -182,6 +200,7 @@ DELAY_SETTING_DEFECTS = (
     at_port(twisted, _NoDelayRefused, "delay-of-0-refused", "DD-01", "DD-13", "DD-10"),
     at_port(twisted, _CutToSeconds, "delay-cut-to-seconds", "DD-01"),
     at_port(twisted, _NotTakenBack, "delay-not-taken-back", "DD-01"),
+    at_port(twisted, _ShowsTheFirst, "first-delay-shown", "DD-01"),
     at_port(twisted, _ForgottenAfterSend, "delay-forgotten-after-send", "DD-01"),
     at_port(twisted, _FixedAtFirstSend, "delay-fixed-at-first-send", "DD-01"),
     at_port(twisted, _NotReplaced, "delay-not-replaced", "DD-01"),

@@ -73,6 +73,12 @@ def _(evidence: Evidence, world: World, label: str, setting: Setting, span: int)
     evidence.claim("in-range", of, {"least": end - STAMPS_APART_MS, "most": end + STAMPS_APART_MS})
 
 
+@then(phrase("the producer shows a {setting:Setting} of {span:Duration}"))
+def _(evidence: Evidence, world: World, setting: Setting, span: int) -> None:
+    answer = world.producers["sender"].get(setting)
+    evidence.claim("equal-fields", {"at": answer.ref, f"field.{setting.value}": str(span)})
+
+
 @then(phrase("the refusal's text names {places:Places}"))
 def _(evidence: Evidence, world: World, places: tuple[Place, ...]) -> None:
     names = listed(world.address(place).name for place in places)
