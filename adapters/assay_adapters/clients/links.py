@@ -151,7 +151,7 @@ class SdkProducer:
             case Setting.TTL:
                 return self._port.time_to_live
             case Setting.MODE:
-                return int(self._port.delivery_mode)
+                return self._port.delivery_mode
             case Setting.PRIORITY:
                 return self._port.priority
 

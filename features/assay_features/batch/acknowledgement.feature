@@ -22,9 +22,7 @@ Feature: A batch is acknowledged as a whole
         | 10   | 10    |
         | 10   | 4     |
 
-    Scenario Outline: If a callback cannot decode a message, every message of its batch comes again (messages: <count>)
-      The callback passes on the exception with which the client reports a message that it cannot decode.
-
+    Scenario Outline: If a callback raises the exception of a message that cannot be decoded, its whole batch comes again (messages: <count>)
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue

@@ -310,7 +310,7 @@ Feature: A delay longer than the time to live is refused
       Given an empty queue
       And a <style> producer on the queue
       And the producer's <earlier> is 5 s
-      When the producer's <setting> is set to <refused>
+      When the producer refuses a <setting> of <refused>
       And the producer sends message "next"
       Then sending "next" is accepted
 
@@ -321,12 +321,13 @@ Feature: A delay longer than the time to live is refused
         | simplified | delivery delay | time to live   | 1 s     |
         | simplified | time to live   | delivery delay | 6 s     |
 
+    @evidence
     Scenario Outline: After a refused <setting>, a <style> producer still shows its earlier <setting>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is 10 s
       And the producer's delivery delay is 5 s
-      When the producer's <setting> is set to <refused>
+      When the producer refuses a <setting> of <refused>
       Then the producer shows a <setting> of <earlier>
 
       Examples:
@@ -356,7 +357,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's delivery delay is 1500 ms
       And the producer's time to live is 10 s
-      When the producer's delivery delay is set to 11 s
+      When the producer refuses a delivery delay of 11 s
       And the producer sends message "next"
       Then after its send, "next" has a delivery delay of 1500 ms, to within 200 ms
       And after its send, "next" has a time to live of 10 s, to within 200 ms
@@ -371,7 +372,7 @@ Feature: A delay longer than the time to live is refused
       And a <style> producer on the queue
       And the producer's delivery delay is 1 s
       And the producer's time to live is 20 s
-      When the producer's time to live is set to 500 ms
+      When the producer refuses a time to live of 500 ms
       And the producer sends message "next"
       Then after its send, "next" has a time to live of 20 s, to within 200 ms
       And after its send, "next" has a delivery delay of 1 s, to within 200 ms

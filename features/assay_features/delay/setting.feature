@@ -24,12 +24,25 @@ Feature: An application can set a delivery delay on a producer
         | simplified | 8760 h |
 
     @evidence
-    Scenario Outline: A <style> producer shows the delivery delay that was set last, at first 0
+    Scenario Outline: A <style> producer shows a delivery delay of 0 until the application sets one
+      Jakarta Messaging 3.1, setDeliveryDelay of MessageProducer and JMSProducer: the default is 0.
+
       Given an empty queue
       And a <style> producer on the queue
       Then the producer shows a delivery delay of 0 ms
-      When the producer's delivery delay is set to 5 s
-      Then the producer shows a delivery delay of 5 s
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @evidence
+    Scenario Outline: A <style> producer shows the delivery delay that was set last (<last>)
+      Jakarta Messaging 3.1, getDeliveryDelay of MessageProducer and JMSProducer.
+
+      Given an empty queue
+      And a <style> producer on the queue
+      And the producer's delivery delay is 5 s
       When the producer's delivery delay is set to <last>
       Then the producer shows a delivery delay of <last>
 

@@ -25,14 +25,21 @@ class _AtSend(ProducerFilter):
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
         self._refusals: dict[Setting, Refused] = {}
+        self._taken: dict[Setting, int | timedelta] = {}
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         answer = self.behind.set(setting, value)
         self._refusals.pop(setting, None)
+        self._taken.pop(setting, None)
         if not isinstance(answer, Refused) or answer.mqrc != Mqrc.EXPIRY_ERROR:
             return answer
         self._refusals[setting] = answer
+        self._taken[setting] = value
         return Ok(None)
+
+    def get(self, setting: Setting) -> Outcome[int]:
+        taken = self._taken.get(setting)
+        return Ok(taken) if isinstance(taken, int) else self.behind.get(setting)
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         for refusal in self._refusals.values():
@@ -73,7 +80,7 @@ def _settled(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
 CHECK_VARIANTS = (
     Variant(
         name="spans-checked-at-send",
-        rules=("DD-12", "DD-13", "DD-18"),
+        rules=("DD-12", "DD-13", "DD-15", "DD-18"),
         text="The client refuses a time to live below the delay at each send, not when the application sets it.",
         allowed_by="DELAY:15 allows the check at one of the setters or at the send, depending on the operations.",
         parts=("client",),

@@ -190,7 +190,10 @@ def _script(text: str) -> Script:
         for pattern, read in SCRIPT_PHRASES:
             match = re.fullmatch(pattern, part)
             if match:
-                found |= read(match)
+                given = read(match)
+                if found.keys() & given.keys():
+                    raise MistakeError(f"The listener's action {part!r} contradicts an earlier action of {text!r}.")
+                found |= given
     return Script(**found)
 
 

@@ -1,4 +1,4 @@
-"""The client that the tests of the SDK behind the `Client` port share."""
+"""The fixture `world`: a client of each face, with a scripted wire."""
 
 from __future__ import annotations
 

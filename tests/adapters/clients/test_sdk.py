@@ -171,9 +171,14 @@ def test_a_producer_without_a_destination_sends_where_it_is_told(world: World) -
 
 def test_a_producer_returns_its_settings(world: World) -> None:
     producer = ok(world.session().producer(QUEUE))
+    assert {setting: ok(producer.get(setting)) for setting in Setting} == {
+        Setting.DELAY: 0, Setting.TTL: 0, Setting.MODE: 2, Setting.PRIORITY: 4,
+    }  # fmt: skip
     for setting, value in ((Setting.DELAY, 1_500), (Setting.TTL, 9_000), (Setting.MODE, 1), (Setting.PRIORITY, 7)):
         ok(producer.set(setting, value))
         assert ok(producer.get(setting)) == value
+    refused(producer.set(Setting.DELAY, 9_001))
+    assert ok(producer.get(Setting.DELAY)) == 1_500
 
 
 def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> None:

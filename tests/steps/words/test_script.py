@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay_adapters.ports.client import Script
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.parsing import phrase
 
 
@@ -21,6 +22,12 @@ from assay_steps.words.parsing import phrase
 )
 def test_what_a_listener_does_is_said_in_words(words: str, script: Script) -> None:
     assert phrase("it {script:Script}").parse_arguments(f"it {words}") == {"script": script}
+
+
+@pytest.mark.parametrize("second", ["fails in callback 2", "cannot decode a message in callback 2"])
+def test_two_actions_that_contradict_each_other_are_a_mistake(second: str) -> None:
+    with pytest.raises(MistakeError, match="contradicts an earlier action"):
+        phrase("it {script:Script}").parse_arguments(f"it fails in callback 1 and {second}")
 
 
 @pytest.mark.parametrize("words", ["sleeps", "fails", "fails in callback 1 and sleeps", "works hard on each"])

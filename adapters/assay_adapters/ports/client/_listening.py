@@ -21,8 +21,9 @@ class Script(Struct, frozen=True, kw_only=True):
         acknowledge_each: Whether the listener acknowledges each message in its callback.
         fail_at: The first callback that raises an exception, counted from 1; None if no callback fails.
         fail_times: The number of callbacks that raise, from `fail_at` on.
-        undecodable: Whether a failing callback raises the client's own exception for a message that cannot be decoded,
-            as if the application had passed it on; otherwise it raises an exception of the application.
+        undecodable: Whether a failing callback raises the client's exception for a message that it cannot decode, as an
+            application does that does not catch it (our SDK: MessageFormatError; a JMS client:
+            MessageFormatRuntimeException). If False, the callback raises an exception of the application.
         take_ms: The duration of each callback on the instance's clock, in milliseconds.
         commit_after: The number of messages after which the listener commits the session; None for never.
         rollback_after: The number of messages after which the listener rolls the session back; None for never.

@@ -62,7 +62,10 @@ class ClientProducer(Protocol):
         ...
 
     def get(self, setting: Setting) -> Outcome[int]:
-        """Return a setting as the client shows it: milliseconds, or the number of the mode or priority (DD-01)."""
+        """Return a setting as the client shows it: milliseconds, or the number of the mode or priority (DD-01).
+
+        A client that cannot show a setting refuses the call as unsupported; claims about the value are then undecided.
+        """
         ...
 
     def send(

@@ -35,17 +35,20 @@ class _UndecodableAccepted:
     """
 
     def __init__(self) -> None:
-        self._undecodable: list[Script] = []
+        self._actors: set[str] = set()
 
     def port(self, client: Client) -> Client:
-        def note(_consumer: ConsumerFilter, script: Script | None, _size: int) -> None:
-            self._undecodable[:] = [script] if script is not None and script.undecodable else []
+        def note(consumer: ConsumerFilter, script: Script | None, _size: int) -> None:
+            if script is not None and script.undecodable:
+                self._actors.add(consumer.actor)
+            else:
+                self._actors.discard(consumer.actor)
 
         return ConsumingClientFilter(client, noting_batches(note))
 
     def wire(self, driver: Driver) -> Driver:
         def accept(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-            if self._undecodable and isinstance(command, Settle) and command.outcome is Outcome.MODIFIED:
+            if self._actors and isinstance(command, Settle) and command.outcome is Outcome.MODIFIED:
                 return (replace(command, outcome=Outcome.ACCEPTED),)
             return None
 

@@ -84,6 +84,22 @@ class _ShowsTheFirst(ProducerFilter):
         return self.behind.get(setting) if shown is None else Ok(shown)
 
 
+class _ShowsNoneBefore(ProducerFilter):
+    """A producer shows a delivery delay of -1 ms until the application sets one."""
+
+    def __init__(self, behind: ClientProducer) -> None:
+        super().__init__(behind)
+        self._set: set[Setting] = set()
+
+    def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
+        self._set.add(setting)
+        return self.behind.set(setting, value)
+
+    def get(self, setting: Setting) -> Outcome[int]:
+        missing = setting is Setting.DELAY and setting not in self._set
+        return Ok(-1) if missing else self.behind.get(setting)
+
+
 class _ForgottenAfterSend(ProducerFilter):
     """A producer's delivery delay applies only to the next send."""
 
@@ -201,6 +217,7 @@ DELAY_SETTING_DEFECTS = (
     at_port(twisted, _CutToSeconds, "delay-cut-to-seconds", "DD-01"),
     at_port(twisted, _NotTakenBack, "delay-not-taken-back", "DD-01"),
     at_port(twisted, _ShowsTheFirst, "first-delay-shown", "DD-01"),
+    at_port(twisted, _ShowsNoneBefore, "no-delay-shown-before-set", "DD-01"),
     at_port(twisted, _ForgottenAfterSend, "delay-forgotten-after-send", "DD-01"),
     at_port(twisted, _FixedAtFirstSend, "delay-fixed-at-first-send", "DD-01"),
     at_port(twisted, _NotReplaced, "delay-not-replaced", "DD-01"),

@@ -208,6 +208,14 @@ def _(world: World, setting: Setting, value: int) -> None:
     world.last = Answer(answer.ref, answer.outcome)
 
 
+@when(phrase("the producer refuses a {setting:Setting} of {value:Duration}"))
+def _(world: World, setting: Setting, value: int) -> None:
+    answer = world.producers["sender"].set(setting, value)
+    if answer.accepted:
+        text = f"the client accepts a {setting.value} of {value} ms here; it may refuse the next send instead"
+        raise SetupRefusedError(Refused(JmsErrorKind.UNSUPPORTED, text), answer.ref)
+
+
 @when(phrase("the producer's {setting:Setting} is set to {value:Fraction}"))
 def _(world: World, setting: Setting, value: timedelta) -> None:
     answer = world.producers["sender"].set(setting, value)
