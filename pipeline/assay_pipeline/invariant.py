@@ -70,5 +70,5 @@ class Invariant(Struct, frozen=True, kw_only=True):
     certain: bool = False
 
     def demands(self, limits: Limits) -> str:
-        """Return the text for the demand, with the values of the limits."""
+        """Return the sentence that says what the rule demands, with the values of the limits."""
         return self.wording.demands.format_map({limit.name: limits[limit] for limit in self.limits})

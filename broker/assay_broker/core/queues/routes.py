@@ -70,8 +70,8 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
         """Return whether the route is still valid.
 
         Args:
-            objects: The present number of changes of objects.
-            authorities: The present number of changes of authority.
+            objects: The present value of `Directory.changes`.
+            authorities: The present value of `Authorities.changes`.
         """
         return (
             self.objects == objects

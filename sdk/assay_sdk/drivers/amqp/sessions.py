@@ -61,7 +61,7 @@ class SessionEnd:
         """End the session and all its links; the broker counts unsettled deliveries as failed.
 
         Args:
-            token: Token of the command, which the driver answers when the broker has ended the session, too.
+            token: Token of the command. The driver answers it after the broker has ended its side of the session.
         """
         self._closing = token
         for end in tuple(self.ends):

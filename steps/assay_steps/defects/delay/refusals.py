@@ -86,7 +86,7 @@ def _zero_is_less(ttl_ms: int | None, delay_ms: int | None) -> bool:
 
 
 class _LongestRemembered(RemembersSpans):
-    """A producer compares a new delay or time to live also with earlier values that it no longer has."""
+    """A producer compares a new delay or time to live also with replaced ones: the longest delay, the shortest time."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
