@@ -34,6 +34,19 @@ Feature: A batch is acknowledged as a whole
         | 1     |
         | 4     |
 
+    @evidence
+    Scenario: If a callback receives a message from another receiver and then fails, every message of its batch comes again
+      Given an empty queue
+      And an empty queue "other"
+      And message "extra" is sent to queue "other"
+      And messages "m1" to "m3" are sent to the queue
+      And session "work" in auto mode
+      And receiver "side" of session "work" on queue "other"
+      And receiver "receiver" of session "work" on the queue
+      And "receiver" will try to receive a message from "side" in its next callback
+      When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 1
+      Then every message of the failed batch comes to the receiver again
+
     Scenario: A batch whose callback has returned does not come again
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -61,23 +61,35 @@ class _ForOthers(WireFilter):
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         if isinstance(command, Credit) and is_batch_window(command.credit):
             self._batches.setdefault(command.link, [])
-        if not isinstance(command, Settle | Enlist) or command.link not in self._batches:
+        if not isinstance(command, Settle | Enlist):
             return (command,)
-        waiting = self._batches[command.link]
-        self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
-        is_accepting = isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED
-        return (*self._accepted(command.link), command) if is_accepting else (command,)
+        if waiting := self._batches.get(command.link):
+            self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
+        if not _is_accepting(command) or not self._counts(command.link):
+            return (command,)
+        return (*self._accepted(command.link), command)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
         if isinstance(event, Arrived) and event.link in self._batches:
             self._batches[event.link].append(event.delivery)
         return (event,)
 
+    def _counts(self, link: int) -> bool:
+        """Return whether an acknowledgement on a link acknowledges the batches of other consumers."""
+        return link in self._batches
+
     def _accepted(self, but: int) -> tuple[DriverCommand, ...]:
         others = {link: tuple(waiting) for link, waiting in self._batches.items() if waiting and link != but}
         for link in others:
             self._batches[link] = []
         return tuple(Settle(self.line.own_token(), link, one, Outcome.ACCEPTED) for link, one in others.items())
+
+
+class _ReceiptAcceptsBatches(_ForOthers):
+    """When the client acknowledges the message of a receive call, it also acknowledges unfinished batches."""
+
+    def _counts(self, link: int) -> bool:
+        return link not in self._batches
 
 
 def _is_accepting(command: DriverCommand) -> bool:
@@ -243,6 +255,7 @@ BATCH_ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
     on_wire(wires, _ForOthers, "batch-accepts-others", "BT-08", "BT-10"),
+    on_wire(wires, _ReceiptAcceptsBatches, "receive-accepts-batches", "BT-08", "BT-10"),
     in_both(_OneByOne(), "batch-acknowledged-one-by-one", "BT-08"),
     in_both(_SetAgainUnacknowledged(), "batch-that-sets-its-listener-unacknowledged", "BT-08"),
     on_wire(wires, _WithTheNextFull, "partial-batch-accepted-with-the-next-full", "BT-08"),

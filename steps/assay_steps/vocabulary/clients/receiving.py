@@ -57,6 +57,12 @@ def _(world: World, interval: int, span: int, name: str = RECEIVER) -> None:
         consumer.receive(interval)
 
 
+@given(phrase("{name:Name} will try to receive a message from {other:Name} in its next callback"))
+def _(world: World, name: str, other: str) -> None:
+    consumer = world.consumers[other]
+    world.sightings.in_callback(name, lambda: consumer.receive(world.limits.expected_ms))
+
+
 @when(phrase("{name:Name} receives a message"))
 @when(phrase("{name:Name} receives {count:Number} messages"))
 def _(world: World, name: str, count: int = 1) -> None:
