@@ -186,6 +186,15 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @evidence
+    Scenario: A receiver whose message listener is set to null while it has a batch listener still refuses a message listener
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 500 ms
+      When the message listener of "receiver" is removed
+      And a message listener is set on "receiver"
+      Then it is refused as an illegal state error
+
+    @evidence
     Scenario: The batch listener still receives messages after the receiver refused a message listener
       Given an empty queue
       And a receiver on the queue

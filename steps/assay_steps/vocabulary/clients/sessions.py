@@ -104,6 +104,11 @@ def _(world: World, name: str, label: str) -> None:
     _acknowledge(world, name, label, -1).needed()
 
 
+@when(phrase("{name:Name} tries to acknowledge message {label:Name}"))
+def _(world: World, name: str, label: str) -> None:
+    _tried(world, _acknowledge(world, name, label, -1))
+
+
 @when(phrase("{name:Name} acknowledges each of these messages that it has seen"))
 def _(world: World, name: str) -> None:
     for label in world.many:
