@@ -22,7 +22,7 @@ Feature: A batch is acknowledged as a whole
         | 10   | 10    |
         | 10   | 4     |
 
-    Scenario: If a callback raises the exception of a message that cannot be decoded, its message comes again
+    Scenario: If a callback raises the exception of a message that cannot be decoded, the message comes again
       Given an empty queue
       And message "odd" is sent to the queue
       And a receiver on the queue
@@ -30,7 +30,15 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "odd" exactly 2 times
 
     @evidence
-    Scenario: If a callback receives a message from another receiver and then fails, every message of its batch comes again
+    Scenario: If a callback raises the exception of a message that cannot be decoded, every message of its batch comes again
+      Given an empty queue
+      And 4 messages are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 10 within 1 s and cannot decode a message in callback 1
+      Then every message of the failed batch comes to the receiver again
+
+    @evidence
+    Scenario: If a callback tries to receive from another receiver and then fails, every message of its batch comes again
       Given an empty queue
       And an empty queue "other"
       And message "extra" is sent to queue "other"
@@ -626,6 +634,7 @@ Feature: A batch is acknowledged as a whole
         | first  | a1     | two   | "b1" to "b3" |
         | second | b3     | one   | "a1" to "a3" |
 
+    @evidence
     Scenario: An acknowledge call acknowledges the batches that two consumers of the session have received from one queue
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

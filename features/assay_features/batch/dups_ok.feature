@@ -53,19 +53,6 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 10    |
         | 20   | 25    |
 
-    @evidence
-    Scenario: If a callback receives a message from another receiver and then fails, every message of its batch comes again
-      Given an empty queue
-      And an empty queue "other"
-      And message "extra" is sent to queue "other"
-      And messages "m1" to "m3" are sent to the queue
-      And session "s" in dups-ok mode
-      And receiver "side" of session "s" on queue "other"
-      And receiver "receiver" of session "s" on the queue
-      And "receiver" will try to receive a message from "side" in its next callback
-      When "receiver" starts to take batches of at most 3 within 500 ms and fails in callback 1
-      Then every message of the failed batch comes to the receiver again
-
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
     Scenario: If the store refuses the acknowledgement of a batch, the batch comes again and is acknowledged the second time
       Given an empty queue

@@ -185,8 +185,8 @@ Feature: A consumer can have a listener that receives batches
         | classic    |
         | simplified |
 
-    @evidence
-    Scenario: A receiver whose message listener is set to null while it has a batch listener still refuses a message listener
+    @kit
+    Scenario: After the removal of a message listener that was never set, a receiver with a batch listener still refuses a message listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms

@@ -199,7 +199,7 @@ class SessionPort(Protocol):
 
 
 class Listener(Recipient, Protocol):
-    """A consumer with a message listener, as the session's dispatcher sees it."""
+    """A consumer with a message or batch listener, as the session's dispatcher sees it."""
 
     def take_handing(self) -> Handing | None:
         """Take the messages for the listener's next call from the buffer; None if none are due."""

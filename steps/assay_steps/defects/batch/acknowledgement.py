@@ -65,7 +65,7 @@ class _ForOthers(WireFilter):
             return (command,)
         if waiting := self._batches.get(command.link):
             self._batches[command.link] = [one for one in waiting if one not in command.deliveries]
-        if not _is_accepting(command) or not self._counts(command.link):
+        if not _is_accepting(command) or not self._triggers(command.link):
             return (command,)
         return (*self._accepted(command.link), command)
 
@@ -74,7 +74,7 @@ class _ForOthers(WireFilter):
             self._batches[event.link].append(event.delivery)
         return (event,)
 
-    def _counts(self, link: int) -> bool:
+    def _triggers(self, link: int) -> bool:
         """Return whether an acknowledgement on a link acknowledges the batches of other consumers."""
         return link in self._batches
 
@@ -86,9 +86,9 @@ class _ForOthers(WireFilter):
 
 
 class _ReceiptAcceptsBatches(_ForOthers):
-    """When the client acknowledges the message of a receive call, it also acknowledges unfinished batches."""
+    """When the client acknowledges a message outside a batch, it acknowledges unfinished batches, too."""
 
-    def _counts(self, link: int) -> bool:
+    def _triggers(self, link: int) -> bool:
         return link not in self._batches
 
 
@@ -255,7 +255,7 @@ BATCH_ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
     on_wire(wires, _ForOthers, "batch-accepts-others", "BT-08", "BT-10"),
-    on_wire(wires, _ReceiptAcceptsBatches, "receive-accepts-batches", "BT-08", "BT-10"),
+    on_wire(wires, _ReceiptAcceptsBatches, "receive-accepts-batches", "BT-08"),
     in_both(_OneByOne(), "batch-acknowledged-one-by-one", "BT-08"),
     in_both(_SetAgainUnacknowledged(), "batch-that-sets-its-listener-unacknowledged", "BT-08"),
     on_wire(wires, _WithTheNextFull, "partial-batch-accepted-with-the-next-full", "BT-08"),

@@ -86,7 +86,7 @@ def _zero_is_less(ttl_ms: int | None, delay_ms: int | None) -> bool:
 
 
 class _LongestRemembered(RemembersSpans):
-    """A producer compares a new delay or time to live also with replaced ones: the longest delay, the shortest time."""
+    """A producer compares a time to live with the longest earlier delay, and a delay with the shortest time to live."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)

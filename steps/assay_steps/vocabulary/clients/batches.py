@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import Origin, Script
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Refused
 from assay_evidence import events
 from assay_steps.cast.claims import Evidence, listed
-from assay_steps.cast.recording import Answer
+from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.vocabulary.clients.sending import send
@@ -251,7 +251,7 @@ def _failed_batch(world: World, name: str) -> int:
     """Wait for a batch callback that raises an exception, and return the batch's number.
 
     Raises:
-        LookupError: No batch callback of the actor has raised an exception within the time limit.
+        SetupRefusedError: No batch callback of the actor has raised an exception within the time limit.
     """
 
     def raised() -> list[int]:
@@ -267,7 +267,7 @@ def _failed_batch(world: World, name: str) -> int:
     world.wait_until(lambda: bool(raised()), world.limits.expected_ms)
     for batch in raised():
         return batch
-    raise LookupError(f"No batch callback of {name!r} has failed.")
+    raise SetupRefusedError(Refused(JmsErrorKind.MESSAGING, f"no batch callback of {name!r} has failed"))
 
 
 def _keys_of(world: World, *batches: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from pytest_bdd import given, when
 
 from assay_adapters.ports.client import AckMode, Origin
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Refused
-from assay_steps.cast.recording import Answer
+from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
 from assay_steps.words.names import Place
@@ -106,7 +106,10 @@ def _(world: World, name: str, label: str) -> None:
 
 @when(phrase("{name:Name} tries to acknowledge message {label:Name}"))
 def _(world: World, name: str, label: str) -> None:
-    _tried(world, _acknowledge(world, name, label, -1))
+    answer = _acknowledge(world, name, label, -1)
+    if not answer.ref:
+        raise SetupRefusedError(Refused(JmsErrorKind.ILLEGAL_STATE, f"{name} has not received {label}"))
+    _tried(world, answer)
 
 
 @when(phrase("{name:Name} acknowledges each of these messages that it has seen"))
