@@ -209,10 +209,20 @@ class Sightings:
         """
         return max((self._last_new_ns.get(actor, 0) for actor in actors), default=0)
 
-    def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
-        """Return whether the actors together have received each of the messages at least ``times`` times."""
-        who = set(actors)
-        return all(sum(self._counts[actor, key] for actor in who) >= times for key in keys)
+    def completion(self, actors: Iterable[str], keys: Iterable[str], times: int = 1) -> Callable[[], bool]:
+        """Return a condition: whether the actors together have received each of the messages at least ``times`` times.
+
+        A runner checks the condition after each of its jobs, so the condition does not count again the messages that
+        it has found.
+        """
+        who, missing = set(actors), [*keys][::-1]
+
+        def complete() -> bool:
+            while missing and sum(self._counts[actor, missing[-1]] for actor in who) >= times:
+                missing.pop()
+            return not missing
+
+        return complete
 
 
 def _reference(seen: Seen) -> events.MessageRef:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
 
-from assay_adapters.ports.client import ClientEvent
+from assay_adapters.ports.client import ClientEvent, Seen
 from assay_steps.cast.sightings import Sightings
 
 
@@ -15,6 +16,18 @@ class NoJournal:
 
     def write(self, _kind: type, **_fields: object) -> None:
         """Drop an event."""
+
+
+class Recording(NoJournal):
+    """A journal that returns each event's place and time."""
+
+    def write(self, _kind: type, **_fields: object) -> SimpleNamespace:  # type: ignore[override]  # as the real journal
+        """Return the place and time of an event."""
+        return SimpleNamespace(ref="main:1", mono_ns=1)
+
+
+def seen(key: str) -> Seen:
+    return Seen(key=key, handle=1, body="", message_id=None, count=1, redelivered=False, fields={})
 
 
 @pytest.fixture
@@ -51,3 +64,16 @@ def test_a_step_sees_a_frame_only_after_the_journal_has_it(what: Literal["transf
     record = Sightings(journal, runner, lambda _actor: None)
     record.tell(ClientEvent(what=what, actor="s", key="m1", outcome="accepted", settled=True))
     assert known == [False]
+
+
+def test_a_completion_is_true_when_the_actors_together_have_received_each_message_often_enough() -> None:
+    journal: Any = Recording()
+    runner: Any = None
+    record = Sightings(journal, runner, lambda _actor: None)
+    twice = record.completion(["a", "b"], ["m1", "m2"], 2)
+    for actor, key in (("a", "m2"), ("b", "m2"), ("a", "m1"), ("other", "m1"), ("b", "m3")):
+        record.tell(ClientEvent(what="seen", actor=actor, key=key, seen=seen(key)))
+        assert not twice()
+    record.tell(ClientEvent(what="seen", actor="b", key="m1", seen=seen("m1")))
+    assert twice()
+    assert record.completion(["a"], [])()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.outcome import Ok, is_the_clients
@@ -182,8 +181,8 @@ class Waiting:
             due_in_ms: The time until the messages are due, in milliseconds; the time limit counts from then.
         """
         expected_ms = self.limits.expected_ms + due_in_ms
-        names, which = tuple(actors), tuple(keys)
-        complete = partial(self._sightings.complete, names, which, times)
+        names = tuple(actors)
+        complete = self._sightings.completion(names, keys, times)
         listeners = [name for name in names if self.consumers[name].listening]
         if listeners:
             self.await_reconnections(listeners)
@@ -200,7 +199,7 @@ class Waiting:
         The wait ends earlier if no new message comes within the time limit.
         """
         names = tuple(actors)
-        complete = partial(self._sightings.complete, names, tuple(keys), times)
+        complete = self._sightings.completion(names, keys, times)
         self.await_reconnections(names, complete)
         self._await_receptions(names, complete, self.limits.expected_ms)
 
@@ -210,7 +209,7 @@ class Waiting:
         The method adds to `missed` the keys of the messages that the actor has not received at the end of the wait.
         """
         self.await_sightings((actor,), keys)
-        self.missed |= {key for key in keys if not self._sightings.complete((actor,), (key,), 1)}
+        self.missed |= {key for key in keys if not self._sightings.completion((actor,), (key,))()}
 
     def _await_receptions(self, actors: Sequence[str], complete: Callable[[], bool], limit_ms: int) -> None:
         """Wait until a condition on receptions is true, or until ``limit_ms`` after the last new message.
