@@ -80,6 +80,7 @@ class Tale(Story):
         auto_confirm: bool | None = None,
         ttl_ms: int | None = None,
         session: str | None = None,
+        credit: int | None = None,
     ) -> None:
         """Add the creation of a consumer; an MQ Light client has a quality of service, and may confirm by itself."""
         args: dict[str, ev.Scalar] = {
@@ -90,7 +91,12 @@ class Tale(Story):
             "no_local": no_local,
             "qos": qos,
         }
-        chosen: dict[str, ev.Scalar] = {"auto_confirm": auto_confirm, "ttl_ms": ttl_ms, "session": session}
+        chosen: dict[str, ev.Scalar] = {
+            "auto_confirm": auto_confirm,
+            "credit": credit,
+            "ttl_ms": ttl_ms,
+            "session": session,
+        }
         args |= {name: value for name, value in chosen.items() if value is not None}
         self.answer(self.call("consumer", actor, args=args, destination=of))
 

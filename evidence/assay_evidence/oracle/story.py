@@ -229,7 +229,7 @@ class Story:
             names = [str(call.args["name"]) for call in made if call.args.get("name") is not None]
             known[actor] = Consumer(
                 consumes=bool(made),
-                selects=any(c.args.get("selector") is not None or c.args.get("no_local") is True for c in made),
+                selects=any(_gets_some_only(call) for call in made),
                 shared=any(call.args.get("shared") is True for call in made),
                 subscription=min(names, default=None),
                 listens=bool(heard),
@@ -249,7 +249,7 @@ class Story:
         The silence shows nothing in these cases:
 
         - The actor created no consumer.
-        - The consumer selects messages or uses batches.
+        - The consumer selects messages, has a credit of its own, or uses batches.
         - The consumer's last callback still runs or has raised an exception.
         - The process has stopped a connection before the end of the watch.
         """
@@ -326,6 +326,12 @@ class Story:
             if isinstance(e, Watch) and e.phase == "begin" and e.destination == destination
         ]
         return [*made, *begun]
+
+
+def _gets_some_only(consumer: Call) -> bool:
+    """Return whether a consumer may get only some messages: it selects them, or its credit may end."""
+    asked = (consumer.args.get("selector"), consumer.args.get("credit"))
+    return consumer.args.get("no_local") is True or any(value is not None for value in asked)
 
 
 def stories(events: Iterable[AnyEvent]) -> dict[tuple[str, str], Story]:

@@ -139,7 +139,7 @@ class Consumer(Struct, frozen=True):
 
     Args:
         consumes: Whether the actor created a consumer.
-        selects: Whether the actor gets only some messages, because of a selector or of noLocal.
+        selects: Whether the actor may get only some messages, because of a selector, noLocal, or a credit of its own.
         shared: Whether the actor's subscription is shared.
         subscription: The name of the actor's subscription; None without a name.
         listens: Whether the actor set a listener.

@@ -2,7 +2,8 @@
 
 *Examined*: every batch that a listener received.  A batch is the messages that a consumer received with one batch
 number after the end of one callback and before the end of the next.  The batch's size is the argument of the
-consumer's last accepted ``listen-batch`` call before the batch.
+consumer's last accepted ``listen-batch`` call before the batch.  If this call was not yet answered when the batch
+began, the batch may belong to the listener before; its size is then the larger of the two arguments.
 
 *Broken*: the batch has more messages than its size, or a callback ended without a message.  *Kept*: the batch has from
 one message to its size.
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import Call, Callback, Event, Seen
+from assay_evidence.events import Call, Callback, Event, Return, Seen
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
@@ -43,15 +44,19 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG
     # A batch's number may recur after a new listener or on a new link.  So three things identify a batch: its number,
     # its link, and the number of callbacks that ended before it on this link.
     sizes: dict[tuple[str, str], int] = {}
+    last: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)
     firsts: dict[tuple[str, str, int, int], tuple[Event, int]] = {}
-    listened = {id(call) for call, _ in story.accepted("listen-batch") if call.args.get("on", True) is True}
+    asked, answered = _set_sizes(story)
     for event in story.events:
-        if isinstance(event, Call) and id(event) in listened:
-            size = event.args.get("size")
-            if isinstance(size, int):
-                sizes[event.writer, event.actor] = size
+        if isinstance(event, Call) and id(event) in asked:
+            mine, size = (event.writer, event.actor), asked[id(event)]
+            sizes[mine] = max(size, last.get(mine, 0))
+            last[mine] = size
+        if isinstance(event, Return) and id(event) in answered:
+            actor, size = answered[id(event)]
+            sizes[event.writer, actor] = size
         if isinstance(event, (Seen, Callback)) and event.batch is not None:
             link = (event.writer, event.link)
             key = (*link, turns[link], event.batch)
@@ -63,6 +68,18 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG
         _, link_name, turn, batch = key
         fits = 1 <= counts[key] <= size
         yield f"{link_name}/{turn}/{batch}", Outcome.KEPT if fits else Outcome.BROKEN, counts[key], first
+
+
+def _set_sizes(story: Story) -> tuple[dict[int, int], dict[int, tuple[str, int]]]:
+    """Return the sizes of accepted listeners: by the identity of the call, and, with the actor, of its answer."""
+    asked: dict[int, int] = {}
+    answered: dict[int, tuple[str, int]] = {}
+    for call, answer in story.accepted("listen-batch"):
+        size = call.args.get("size")
+        if call.args.get("on", True) is True and isinstance(size, int):
+            asked[id(call)] = size
+            answered[id(answer)] = (call.actor, size)
+    return asked, answered
 
 
 INVARIANT = Invariant(

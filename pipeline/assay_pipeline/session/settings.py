@@ -12,7 +12,13 @@ LARGE_OCTETS = 256 * 1024 * 1024
 With the journals of the build's main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
 """
 SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of fewer bytes, the virtual machine uses only its fast compiler, because optimizing takes longer."""
+"""For journals of fewer bytes, the virtual machine gets `SMALL_OPTIONS`."""
+SMALL_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m", "-XX:+UseSerialGC")
+"""The virtual machine uses only its fast compiler, because optimizing takes longer, and keeps all that it has compiled.
+
+Its garbage collector has no threads of its own.  For 600 small journals (20 MB), collector and room for compiled code
+saved a quarter of the processor time.
+"""
 TINY_OCTETS = 8 * 1024 * 1024
 """Journals of fewer bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
@@ -51,7 +57,7 @@ def machine_settings(octets: int, options: tuple[str, ...], scratch: Path) -> Ma
         scratch: A folder for temporary files.
     """
     small, large = octets < SMALL_OCTETS, octets >= LARGE_OCTETS
-    jvm = (*(("-XX:TieredStopAtLevel=1",) if small else ()), *options)
+    jvm = (*(SMALL_OPTIONS if small else ()), *options)
     return {
         "spark.app.name": "assay judge",
         "spark.driver.bindAddress": LOOPBACK,

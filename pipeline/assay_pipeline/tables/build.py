@@ -201,7 +201,7 @@ def _actors(calls: DataFrame) -> DataFrame:
     accepted = F.col("accepted")
     consumer = (F.col("op") == "consumer") & accepted
     args = F.col("args")
-    selects = args["selector"].isNotNull() | (args["no_local"] == "true")
+    selects = args["selector"].isNotNull() | args["credit"].isNotNull() | (args["no_local"] == "true")
     return calls.groupBy(*CASE, "actor").agg(
         any_of(consumer).alias("consumes"),
         any_of(consumer & F.coalesce(selects, no())).alias("selects"),
@@ -329,9 +329,13 @@ def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
     A batch's number may recur after a new listener or on a new link.  So three things identify a batch: its number,
     its link, and the number of callbacks that ended before it on this link.
     """
-    settings = calls.where(
+    set_by = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
-    ).select(*IN_WRITER, "actor", "at", number(F.col("args"), "size").alias("size"))
+    ).select(*IN_WRITER, "actor", "at", "answered_at", number(F.col("args"), "size").alias("size"))
+    # Until the call's answer, the listener before it may still receive a batch.
+    before = F.lag("size").over(Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq"))
+    asked = set_by.withColumn("size", F.greatest("size", before)).drop("answered_at")
+    settings = asked.unionByName(set_by.withColumn("at", F.col("answered_at")).drop("answered_at"))
     handed = told.where(F.col("kind").isin("seen", "callback") & F.col("batch").isNotNull()).select(
         *IN_WRITER, "actor", "at", "kind", "batch", "link"
     )

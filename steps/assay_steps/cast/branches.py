@@ -38,12 +38,13 @@ class Branch:
 
     def start(self) -> Answer[None]:
         """Start the branch in its session (XA start)."""
+        before = self.worker.branch
         self.worker.work_in(self.name)
         answer = self._ask(self.worker, "xa-start", lambda xa: xa.start(self._xid))
         if answer.accepted:
             self._turn("begin")
         else:
-            self.worker.work_in(None)
+            self.worker.work_in(before)
         return answer
 
     def join(self, worker: Session) -> Answer[None]:
@@ -58,26 +59,32 @@ class Branch:
     def suspend(self) -> Answer[None]:
         """Suspend the branch in its session (XA end with TMSUSPEND)."""
         answer = self._ask(self.worker, "xa-suspend", lambda xa: xa.end(self._xid, how=XaEnd.SUSPEND))
-        self.worker.work_in(None)
+        self._leave()
         return answer
 
+    def _leave(self) -> None:
+        """End the session's work in this branch; a suspended branch can end while the session works in another one."""
+        if self.worker.branch == self.name:
+            self.worker.work_in(None)
+
     def _go_on(self, how: XaStart) -> Answer[None]:
+        before = self.worker.branch
         self.worker.work_in(self.name)
         answer = self._ask(self.worker, f"xa-{how.value}", lambda xa: xa.start(self._xid, how=how))
         if not answer.accepted:
-            self.worker.work_in(None)
+            self.worker.work_in(before)
         return answer
 
     def end(self) -> Answer[None]:
         """End the branch in its session (XA end with TMSUCCESS)."""
         answer = self._ask(self.worker, "xa-end", lambda xa: xa.end(self._xid))
-        self.worker.work_in(None)
+        self._leave()
         return answer
 
     def fail(self) -> Answer[None]:
         """End the branch in its session as failed (XA end with TMFAIL); the branch can then only be rolled back."""
         answer = self._ask(self.worker, "xa-fail", lambda xa: xa.end(self._xid, how=XaEnd.FAIL))
-        self.worker.work_in(None)
+        self._leave()
         return answer
 
     def prepare(self, asker: Session) -> Answer[bool]:

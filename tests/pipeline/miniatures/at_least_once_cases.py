@@ -26,6 +26,7 @@ def _light(
     shared: bool = False,
     before: bool = False,
     notices: bool = True,
+    credit: int | None = None,
 ) -> Telling:
     """Return a scenario of a message to a durable subscription.
 
@@ -40,12 +41,13 @@ def _light(
         shared: Whether the subscription is shared.
         before: Whether it receives the message once more, before the fault.
         notices: Whether the subscriber notices the fault.
+        credit: The subscriber's credit; None for the client's default.
     """
 
     def tell(tale: Tale) -> None:
         def comes() -> str:
             confirming = confirms if receives else None
-            tale.consumes("sub", TOPIC, name="s", qos=receives, auto_confirm=confirming, shared=shared)
+            tale.consumes("sub", TOPIC, name="s", qos=receives, auto_confirm=confirming, shared=shared, credit=credit)
             return tale.listens("sub", TOPIC)
 
         tale.connects("sub", "c")
@@ -255,6 +257,7 @@ AT_LEAST_ONCE = (
     Case("QS-04", "it was sent at most once", _light(0, qos=ONCE), {}),
     Case("QS-04", "a JMS client sent it", _light(0, qos=""), {}),
     Case("QS-04", "the subscriber confirms before the application has it", _light(0, confirms=True), {}),
+    Case("QS-04", "the subscriber's credit may have ended", _light(0, credit=1), {}),
     Case("QS-04", "another sharer may hold it", _light(0, shared=True), {}),
     Case("QS-04", "no one waited", _light(0, to_ms=1_500), {}),
     Case("QS-04", "it came before the cut", _light(0, fault="cut", away=False, before=True), {}),

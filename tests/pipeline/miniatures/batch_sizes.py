@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.evidence.histories import QUEUE
 from tests.pipeline.case import BROKEN, KEPT, Case
 from tests.pipeline.tales import Tale, Telling
 
@@ -26,6 +27,26 @@ def _listener_again(tale: Tale) -> None:
             tale.handed(f"{size}-{number}", batch=0)
         tale.returns(batch=0)
         tale.stops(watch)
+
+
+def _smaller_listener(*, answered: bool) -> Telling:
+    """Add a batch of 2 while a listener for batches of 1 is being set, or after it was set."""
+
+    def tell(tale: Tale) -> None:
+        watch = tale.listens(size=2)
+        call = tale.call("listen-batch", "receiver", args={"on": True, "size": 1, "timeout_ms": 100}, destination=QUEUE)
+        if answered:
+            tale.answer(call)
+        tale.handed("a", batch=0)
+        tale.handed("b", batch=0)
+        tale.returns(batch=0)
+        if not answered:
+            tale.answer(call)
+        tale.handed("c", batch=1)
+        tale.returns(batch=1)
+        tale.stops(watch)
+
+    return tell
 
 
 def _link_again(tale: Tale) -> None:
@@ -73,6 +94,18 @@ SIZES = (
         "a second listener counts from 0 again",
         _listener_again,
         {"receiver-1/0/0": KEPT, "receiver-1/1/0": KEPT},
+    ),
+    Case(
+        "BT-04",
+        "a batch of the listener before, while a smaller one is being set",
+        _smaller_listener(answered=False),
+        {"receiver-1/0/0": KEPT, "receiver-1/1/1": KEPT},
+    ),
+    Case(
+        "BT-04",
+        "a batch for the listener before, after a smaller one was set",
+        _smaller_listener(answered=True),
+        {"receiver-1/0/0": BROKEN, "receiver-1/1/1": KEPT},
     ),
     Case(
         "BT-04",
