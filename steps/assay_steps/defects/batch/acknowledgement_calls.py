@@ -9,6 +9,7 @@ from assay_adapters.ports.client import Client, ClientEvent, ClientSession, Scri
 from assay_adapters.ports.outcome import JmsErrorKind, Refused
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Enlist, OpenReceiver, Outcome, Settle
+from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
 from assay_steps.defects.model import at_port, in_both, on_wire
 from assay_steps.defects.ports import ConnectionFilter, SessionFilter, clients, connecting, in_sessions
@@ -171,6 +172,23 @@ class _RecoversNothing(SessionFilter):
         return _refused("a session with a listener cannot recover")
 
 
+class _SettlesUnderOneConsumer(WireFilter):
+    """The client settles the messages of two consumers of one destination under the number of the first consumer."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._firsts: dict[tuple[int, Address], int] = {}
+        self._first: dict[int, int] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver):
+            place = command.session, command.address
+            self._first[command.link] = self._firsts.setdefault(place, command.link)
+        if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
+            return (replace(command, link=self._first.get(command.link, command.link)),)
+        return (command,)
+
+
 class _SettlesOthers(WireFilter):
     """When one session of a connection settles messages, the connection's other sessions settle their messages, too."""
 
@@ -214,4 +232,5 @@ BATCH_ACKNOWLEDGEMENT_CALLS_DEFECTS = (
     at_port(clients, _only_during_delivery, "call-refused-without-delivery", "BT-11"),
     at_port(clients, _acknowledged_once, "call-refused-again", "BT-11"),
     on_wire(wires, _SettlesOthers, "settles-for-other-sessions", "BT-11"),
+    on_wire(wires, _SettlesUnderOneConsumer, "settles-under-one-consumer", "BT-11"),
 )
