@@ -24,6 +24,7 @@ def main(  # noqa: PLR0917 - typer makes options of them
     seed: Annotated[int, typer.Option(help="The seed that chooses the sample.")] = 0,
     each: Annotated[bool, typer.Option("--each", help="Take a sample of that size from each package.")] = False,
     most: Annotated[int | None, typer.Option(help="The largest number of scenarios to run for a mutant.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Use every n-th scenario only, for a quick score.")] = 1,
     jobs: Annotated[int, typer.Option(help="The number of processes at a time.")] = 2,
     out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
     survivors: Annotated[
@@ -42,13 +43,13 @@ def main(  # noqa: PLR0917 - typer makes options of them
     elif survivors:
         before = [result for path in survivors for result in read_results(path)]
         left = tuple(result.mutant for result in before if result.status != CONVICTED and again(result, triage).counts)
-        tried = _tried(Plan(_modules(left), names=left, jobs=jobs, most=most), triage, out, console)
+        tried = _tried(Plan(_modules(left), names=left, jobs=jobs, most=most, every=every), triage, out, console)
         found = merged([again(result, triage) for result in before], tried)
         out.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
     else:
         names = tuple(mutant or ())
         modules = (*(module or ()), *_modules(names))
-        plan = Plan(modules, tuple(package or ()), sample, seed, names, jobs=jobs, most=most, each=each)
+        plan = Plan(modules, tuple(package or ()), sample, seed, names, jobs=jobs, most=most, every=every, each=each)
         found = _tried(plan, triage, out, console)
         for name in sorted(set(names) - {result.mutant for result in found}):
             console.print(f"No mutant is called {name}, or its code is the same as before.", markup=False)

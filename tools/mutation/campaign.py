@@ -37,6 +37,8 @@ class Plan(Struct, frozen=True):
         names: Only mutants with these names; empty for all.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all scenarios that run the mutant's line.
+        every: Use every n-th scenario of the suite only: the measurement of the lines of all scenarios takes longer
+            than the trials of a few hundred mutants.
         each: Whether to take a sample of the size `sample` from each package; False to take one sample from all
             packages together.
         cache: The folder with the stored coverage of the scenarios.
@@ -49,6 +51,7 @@ class Plan(Struct, frozen=True):
     names: tuple[str, ...] = ()
     jobs: int = 2
     most: int | None = None
+    every: int = 1
     each: bool = False
     cache: Path = ROOT / ".mutation"
 
@@ -143,7 +146,9 @@ class _Session:
         files = [file for package in PACKAGES if package.store == self._store for _, file in modules_of(package)]
         with tempfile.TemporaryDirectory(prefix="assay-mutation-") as folder:
             options = SuiteOptions(out=Path(folder) / "out", store=self._store, pytest_args=())
-            trials = Trials(lambda trials: self._try(trials, files), files, self._plan.jobs, self._plan.most)
+            trials = Trials(
+                lambda trials: self._try(trials, files), files, self._plan.jobs, self._plan.most, self._plan.every
+            )
             code = run_suite(options, plugins=[trials])
             if code is pytest.ExitCode.USAGE_ERROR or not trials.done:
                 log = (options.out / "pytest.log").read_text(encoding="utf-8")
@@ -154,7 +159,7 @@ class _Session:
         trials.try_all(self._jobs(), lines, self._note)
 
     def _lines(self, trials: Trials, files: Sequence[Path]) -> CoverageMap:
-        kept = self._plan.cache / f"{self._store}-{digest(self._store)}.json"
+        kept = self._plan.cache / f"{self._store}-{digest(self._store)}-{self._plan.every}.json"
         if kept.exists():
             return msgspec.json.decode(kept.read_bytes(), type=CoverageMap)
         lines = trials.count_lines(files)

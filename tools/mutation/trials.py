@@ -118,13 +118,17 @@ class Trials:
         files: The files under test.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all that run the line.
+        every: Use every n-th scenario of the suite only.
     """
 
-    def __init__(self, script: Script, files: Sequence[Path], jobs: int, most: int | None = None) -> None:
+    def __init__(
+        self, script: Script, files: Sequence[Path], jobs: int, most: int | None = None, every: int = 1
+    ) -> None:
         self._script = script
         self._files = files
         self._jobs = jobs
         self._most = most
+        self._every = every
         self._items: list[pytest.Item] = []
         self._verdicts: list[ScenarioVerdict] = []
         self._names = 0
@@ -136,7 +140,7 @@ class Trials:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the script in place of the collected scenarios."""
-        self._items = session.items
+        self._items = session.items[:: self._every]
         self._run = session.config.pluginmanager.get_plugin(PLUGIN).run  # type: ignore[union-attr]  # the suite has registered it
         judged = self._run.verdict
 
