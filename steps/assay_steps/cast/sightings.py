@@ -215,12 +215,16 @@ class Sightings:
         A runner checks the condition after each of its jobs, so the condition does not count again the messages that
         it has found.
         """
-        who, missing = set(actors), [*keys][::-1]
+        who, wanted, found = set(actors), [*keys], 0
 
         def complete() -> bool:
-            while missing and sum(self._counts[actor, missing[-1]] for actor in who) >= times:
-                missing.pop()
-            return not missing
+            nonlocal found
+            number = found
+            while number < len(wanted) and sum(self._counts[actor, wanted[number]] for actor in who) >= times:
+                number += 1
+            # Two threads may be here at once; the smaller number of the two only means that some are counted again.
+            found = number
+            return number == len(wanted)
 
         return complete
 
