@@ -1,8 +1,7 @@
 """Checks that no invariant convicts the reference broker: ``python -m tools.own_history FOLDER``.
 
-The folder is the output of a run of the suite on the reference broker, such as ``make demo`` writes.  The oracle
-examines its journals, because it needs a minute and no Spark.  An invariant must leave out every history that it cannot
-judge; a new scenario can have a history of which nobody has thought.
+The folder is the output of a run of the suite on the reference broker, for example of ``make demo``.  The tool uses the
+oracle, which needs about a minute and no Spark.  It finds scenarios whose histories an invariant should leave out.
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ def main(
         journals = read_journals(folder / JOURNALS)
     except EvidenceError as error:
         sys.exit(f"own_history: {error}")
+    if journals.damage:
+        sys.exit(f"own_history: {journals.damage[0].text} Run the suite again.")
     forms = {rule: invariant.in_python for rule, invariant in INVARIANTS.items()}
     subjects = list(examine(journals.events, forms, LIMITS))
     broken = [one for one in subjects if one.outcome is Outcome.BROKEN]

@@ -21,7 +21,7 @@ The invariants read only these tables:
 - ``arrivals``: the times at which a consumer was created on a destination or began to watch it.
 - ``browses``: the times at which a destination was browsed.
 - ``admins``: the commands of administrators.
-- ``batches``: one row for each batch, with the size of its listener.
+- ``batches``: one row for each batch, with the largest number of messages that its listener may get.
 - ``parties``: one row for each actor, with these conditions:
 
   - ``receives_once``: all its consumers receive at most once

@@ -161,7 +161,7 @@ def _spoil(root: Path) -> Iterator[tuple[str, str]]:
         (root / name / "main.jsonl").write_bytes(b"".join(lines))
         return name, how
 
-    for number in sorted({*range(3), *range(0, len(whole), len(whole) // 4), len(whole) - 2, len(whole) - 1}):
+    for number in sorted({*range(4), *range(0, len(whole), len(whole) // 4), len(whole) - 2, len(whole) - 1}):
         line = whole[number]
         before, after = whole[:number], whole[number + 1 :]
         middle = len(line) // 2

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay_pipeline.session.java import ClassArchive, Java
+from assay_pipeline.session.settings import SMALL_OCTETS, machine_settings
 
 
 @pytest.fixture
@@ -53,3 +54,19 @@ def test_a_cache_that_cannot_be_written_costs_the_archive_only(
     assert ClassArchive(JAVA, jars).options() == ()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "with space"))
     assert ClassArchive(JAVA, jars).options() == ()
+
+
+OPTIONS = "spark.driver.extraJavaOptions"
+
+
+def test_a_small_judgement_has_a_collector_without_threads(tmp_path: Path) -> None:
+    assert "-XX:+UseSerialGC" in machine_settings(0, (), tmp_path)[OPTIONS]
+    assert machine_settings(SMALL_OCTETS, ("-Xshare:auto",), tmp_path)[OPTIONS] == "-Xshare:auto"
+
+
+@pytest.mark.parametrize("name", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"])
+def test_the_users_collector_is_the_only_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "-Dsome=thing -XX:+UseG1GC")
+    options = machine_settings(0, (), tmp_path)[OPTIONS]
+    assert "GC" not in options
+    assert "-XX:TieredStopAtLevel=1" in options

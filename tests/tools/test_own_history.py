@@ -25,6 +25,14 @@ def test_a_broken_rule_is_named(
     assert " 0 broken" in said or defect
 
 
+def test_a_damaged_journal_decides_nothing(tmp_path: Path) -> None:
+    run_suite(SuiteOptions(out=tmp_path / "out", rules=("DD-26",), probes=False))
+    (journal,) = (tmp_path / "out" / "journals").glob("*.jsonl")
+    journal.write_bytes(journal.read_bytes()[:-10])
+    with pytest.raises(SystemExit, match=r"^own_history: "):
+        main(tmp_path / "out")
+
+
 def test_a_folder_without_journals_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^own_history: "):
         main(tmp_path)

@@ -183,7 +183,9 @@ class SessionEnded(Event, frozen=True, kw_only=True, tag="session-ended"):
 
 
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):
-    """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
+    """The begin or end of a watch: the time in which a consumer is attached and can receive a message.
+
+    A consumer whose application chose the credit may have used it up; any other consumer has credit.
 
     Args:
         id: The watch's id, unique in its writer, and the same at begin and end.

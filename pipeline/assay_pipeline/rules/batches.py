@@ -3,7 +3,8 @@
 *Examined*: every batch that a listener received.  A batch is the messages that a consumer received with one batch
 number after the end of one callback and before the end of the next.  The batch's size is the argument of the
 consumer's last accepted ``listen-batch`` call before the batch.  If this call was not yet answered when the batch
-began, the batch may belong to the listener before; its size is then the larger of the two arguments.
+began, the batch may belong to the earlier listener, also if that one was removed meanwhile; its size is then the larger
+of the two arguments.
 
 *Broken*: the batch has more messages than its size, or a callback ended without a message.  *Kept*: the batch has from
 one message to its size.
@@ -47,7 +48,7 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG
     last: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)
-    firsts: dict[tuple[str, str, int, int], tuple[Event, int]] = {}
+    firsts: dict[tuple[str, str, int, int], tuple[Event, int | None]] = {}
     asked, answered = _set_sizes(story)
     for event in story.events:
         if isinstance(event, Call) and id(event) in asked:
@@ -62,16 +63,17 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG
             key = (*link, turns[link], event.batch)
             counts[key] += isinstance(event, Seen)
             turns[link] += isinstance(event, Callback)
-            if (event.writer, event.actor) in sizes:
-                firsts.setdefault(key, (event, sizes[event.writer, event.actor]))
-    for key, (first, size) in firsts.items():
+            firsts.setdefault(key, (event, sizes.get((event.writer, event.actor))))
+    for key, (first, most) in firsts.items():
+        if most is None:
+            continue
         _, link_name, turn, batch = key
-        fits = 1 <= counts[key] <= size
+        fits = 1 <= counts[key] <= most
         yield f"{link_name}/{turn}/{batch}", Outcome.KEPT if fits else Outcome.BROKEN, counts[key], first
 
 
 def _set_sizes(story: Story) -> tuple[dict[int, int], dict[int, tuple[str, int]]]:
-    """Return the sizes of accepted listeners: by the identity of the call, and, with the actor, of its answer."""
+    """Return two tables of the accepted calls: the size by the call's `id`, and actor and size by the answer's `id`."""
     asked: dict[int, int] = {}
     answered: dict[int, tuple[str, int]] = {}
     for call, answer in story.accepted("listen-batch"):

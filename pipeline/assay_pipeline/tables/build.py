@@ -201,6 +201,7 @@ def _actors(calls: DataFrame) -> DataFrame:
     accepted = F.col("accepted")
     consumer = (F.col("op") == "consumer") & accepted
     args = F.col("args")
+    # A consumer also gets only some messages if its own credit ends.
     selects = args["selector"].isNotNull() | args["credit"].isNotNull() | (args["no_local"] == "true")
     return calls.groupBy(*CASE, "actor").agg(
         any_of(consumer).alias("consumes"),
@@ -332,7 +333,8 @@ def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
     set_by = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
     ).select(*IN_WRITER, "actor", "at", "answered_at", number(F.col("args"), "size").alias("size"))
-    # Until the call's answer, the listener before it may still receive a batch.
+    set_by = set_by.where(F.col("size").isNotNull())
+    # Until the call's answer, the earlier listener may still receive a batch.
     before = F.lag("size").over(Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq"))
     asked = set_by.withColumn("size", F.greatest("size", before)).drop("answered_at")
     settings = asked.unionByName(set_by.withColumn("at", F.col("answered_at")).drop("answered_at"))

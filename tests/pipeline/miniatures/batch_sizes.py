@@ -97,13 +97,13 @@ SIZES = (
     ),
     Case(
         "BT-04",
-        "a batch of the listener before, while a smaller one is being set",
+        "a batch of the earlier listener, while a smaller one is being set",
         _smaller_listener(answered=False),
         {"receiver-1/0/0": KEPT, "receiver-1/1/1": KEPT},
     ),
     Case(
         "BT-04",
-        "a batch for the listener before, after a smaller one was set",
+        "a batch of the earlier listener's size, after a smaller one was set",
         _smaller_listener(answered=True),
         {"receiver-1/0/0": BROKEN, "receiver-1/1/1": KEPT},
     ),

@@ -53,7 +53,11 @@ def test_the_end_of_another_branch_leaves_the_session_in_its_own(leave: Any) -> 
     assert session.branch is None
 
 
-@pytest.mark.parametrize(("op", "begin"), [("xa-start", Branch.start), ("xa-resume", Branch.resume)])
+def join(branch: Branch) -> None:
+    branch.join(branch.worker)
+
+
+@pytest.mark.parametrize(("op", "begin"), [("xa-start", Branch.start), ("xa-resume", Branch.resume), ("xa-join", join)])
 def test_a_refused_start_leaves_the_session_where_it_was(op: str, begin: Any) -> None:
     recorder: Any = Recorder()
     session = session_of(recorder)
