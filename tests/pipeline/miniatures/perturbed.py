@@ -14,20 +14,23 @@ from tests.pipeline.tales import Tale, Telling
 from assay_evidence.events import Event
 from assay_evidence.writer import Instant
 
-MISSING = 0.04
-"""The share of events that are left out."""
+MISSING, VERSIONS = 0.03, 3
+"""The share of events that are left out, and the number of scenarios for each miniature."""
 _COMMON = frozenset(Event.__struct_fields__)
 
 
 def perturbed(cases: Iterable[Case]) -> Iterator[Telling]:
-    """Make two scenarios from each miniature that has a subject."""
-    for number, case in enumerate(cases):
+    """Make `VERSIONS` scenarios from each miniature that has a subject.
+
+    A new miniature leaves the scenarios of the others as they are.
+    """
+    for case in cases:
         if case.subjects:
-            yield partial(_tell, 2 * number, case.telling)
-            yield partial(_tell, 2 * number + 1, case.telling)
+            for number in range(VERSIONS):
+                yield partial(_tell, f"{case.rule} {case.name} {number}", case.telling)
 
 
-def _tell(seed: int, telling: Telling, tale: Tale) -> None:
+def _tell(seed: str, telling: Telling, tale: Tale) -> None:
     dice = Random(seed)  # noqa: S311 - a repeatable history, not a secret
     memory = Memory()
     telling(Tale(memory, tale.scenario, boot=tale.boot))
