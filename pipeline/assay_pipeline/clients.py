@@ -120,3 +120,22 @@ def alone(arrivals: DataFrame, consumers: DataFrame, case: tuple[str, ...]) -> D
         .join(careless, list(place), "left")
         .select(*place, (F.col("single") & ~F.coalesce("careless", no())).alias("alone"))
     )
+
+
+def with_arrived(sends: DataFrame, parties: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Add ``arrived``: whether the broker certainly had the message when it was confirmed.
+
+    In two cases, a client may return from a send before the broker has the message: if the message is not persistent
+    and in no unit of work, or if an MQ Light client may send at most once.
+
+    Args:
+        sends: Rows of the table ``sends``.
+        parties: The table ``parties``.
+        case: The columns of the key.
+    """
+    surely = parties.where("sends_surely").select(*case, "actor", "sends_surely")
+    persistent = F.coalesce(F.col("mode") == "persistent", no())
+    arrived = F.when(F.col("careless"), F.coalesce("sends_surely", no())).otherwise(
+        persistent | F.col("unit").isNotNull()
+    )
+    return sends.join(surely, [*case, "actor"], "left").withColumn("arrived", arrived).drop("sends_surely")

@@ -10,7 +10,8 @@ the consumer's last activity in the watch, and the moment from which silence cou
 - no fault overlaps it,
 - the consumer accepts every message: it has no selector and no batch listener,
 - the consumer's listener had returned without an error,
-- the consumer's process had not stopped a connection, because a stopped connection delivers no message.
+- the consumer's process had not stopped a connection, because a stopped connection delivers no message,
+- the broker had ended no session of the process.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tests.evidence.histories import refusal
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
 from tests.pipeline.miniatures import (
     at_least_once_cases,
@@ -155,6 +156,44 @@ def _published(
             tale.returns(actor)
         for actor in "ab":
             tale.at(to_ms).stops(watches[actor], actor, TOPIC)
+
+    return tell
+
+
+def _unreceived(
+    *,
+    qos: str | None = None,
+    mode: str = "non-persistent",
+    delay_ms: int = 0,
+    drops: bool = False,
+    ended: bool = False,
+    member: str | None = None,
+    silent_ms: int = 3_000,
+) -> Telling:
+    """Return a scenario of a publication that its only subscriber does not receive.
+
+    Args:
+        qos: The sender's quality of service; None for a JMS client.
+        mode: The publication's delivery mode.
+        delay_ms: The publication's delay.
+        drops: Whether the sender drops its connection after the send.
+        ended: Whether the broker ends a session.
+        member: The subscriber's queue manager; None for the first.
+        silent_ms: How long the subscriber waits after the due time.
+    """
+
+    def tell(tale: Tale) -> None:
+        tale.connects("a", member=member)
+        tale.consumes("a", TOPIC)
+        watch = tale.listens("a", TOPIC)
+        if qos is not None:
+            tale.produces(qos, to=TOPIC)
+        tale.at(10).sends(to=TOPIC, mode=mode, delay_ms=delay_ms)
+        if drops:
+            tale.at(20).asks_for("abort", "sender")
+        if ended:
+            tale.tell(ev.SessionEnded, actor="a", refused=refusal(text="detached"))
+        tale.at(20 + delay_ms + silent_ms).stops(watch, "a", TOPIC)
 
     return tell
 
@@ -357,6 +396,20 @@ CASES = (
         _published("a", admin="DEFINE QLOCAL(Q)"),
         {"m>a": KEPT, "m>b": BROKEN},
     ),
+    Case("PD-11", "no reason excuses the missing copy", _unreceived(), {"m>a": BROKEN}),
+    Case("PD-11", "the client may have lost it with its connection", _unreceived(qos="at-most-once", drops=True), {}),
+    Case("PD-11", "the client has not lost its connection", _unreceived(qos="at-most-once"), {"m>a": BROKEN}),
+    Case("PD-11", "an unconfirmed send may still be on its way", _unreceived(drops=True), {}),
+    Case(
+        "PD-11",
+        "the broker had it before the client lost its connection",
+        _unreceived(mode="persistent", drops=True),
+        {"m>a": BROKEN},
+    ),
+    Case("PD-11", "a delayed copy may be late", _unreceived(delay_ms=500), {}),
+    Case("PD-11", "a delayed copy is missing", _unreceived(delay_ms=500, silent_ms=4_500), {"m>a": BROKEN}),
+    Case("PD-11", "the broker ended a session", _unreceived(ended=True), {}),
+    Case("PD-11", "the subscriber is at another queue manager", _unreceived(member="B"), {}),
     Case("PD-11", "a selector excuses the missing copy", _selecting, {}),
     Case("PD-11", "a listener still at work is not silent", _at_work, {"first>a": KEPT}),
     Case("PD-11", "a listener that raised is not silent", _raising, {"first>a": KEPT}),

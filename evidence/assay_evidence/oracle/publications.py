@@ -17,11 +17,12 @@ def publications(story: Story) -> Iterator[Send]:
     """Yield the publications of one scenario that an invariant about later subscribers can examine."""
     for send in story.lasting("topic://"):
         retained = send.answer is not None and send.answer.msg is not None and RETAIN in send.answer.msg.fields
-        if send.delay_ns == 0 and not retained and _has_arrived(story, send):
+        if send.delay_ns == 0 and not retained and has_arrived(story, send):
             yield send
 
 
-def _has_arrived(story: Story, send: Send) -> bool:
+def has_arrived(story: Story, send: Send) -> bool:
+    """Return whether the broker certainly had a message when it was confirmed."""
     actor = send.call.actor
     if actor in story.light:
         return actor in story.sure

@@ -18,6 +18,7 @@ from assay_evidence.events import (
     MessageRef,
     Return,
     Seen,
+    SessionEnded,
     Unit,
     Watch,
 )
@@ -251,7 +252,7 @@ class Story:
         - The actor created no consumer.
         - The consumer selects messages, has a credit of its own, or uses batches.
         - The consumer's last callback still runs or has raised an exception.
-        - The process has stopped a connection before the end of the watch.
+        - Before the end of the watch, the process has stopped a connection, or the broker has ended a session of it.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
@@ -261,11 +262,14 @@ class Story:
 
     @cached_property
     def _stops(self) -> dict[str, int]:
-        """The sequence number of each writer's first call that stops a connection, which then delivers no message."""
+        """The sequence number of each writer's first event after which some consumers may receive no message.
+
+        The event is a call that stops a connection, or the end of a session by the broker.
+        """
         first: dict[str, int] = {}
-        for call, _ in self.calls:
-            if call.op == "stop-connection":
-                first.setdefault(call.writer, call.seq)
+        for event in self.events:
+            if isinstance(event, SessionEnded) or (isinstance(event, Call) and event.op == "stop-connection"):
+                first.setdefault(event.writer, event.seq)
         return first
 
     def disturbed(self, send: Send, start: int, end: int) -> bool:

@@ -5,8 +5,8 @@ and its id was sent once.  The subscription was open: one of its consumers watch
 until after it.  A shared subscription is identified by its name, any other by its consumer.
 
 *Kept*: a consumer of the subscription received the message at any time.  *Broken*: no consumer received it, although
-the watch through the send lasted until the message was due and for a quiet tail after that (`QUIET_MS`), and no fault
-overlaps the watch.
+the watch through the send lasted until the message was due and for a quiet tail after that (`QUIET_MS`, and `LATE_MS`
+for a delayed message), and no fault overlaps the watch.
 
 *Not examinable*: a missing copy, if
 
@@ -14,7 +14,9 @@ overlaps the watch.
 - the silence in the watch is not evidence: the consumer has a selector or a batch listener, or its listener had not
   returned or had raised an error
 - the subscription is shared, because another of its consumers may hold the message unseen
-- an administrator may have kept the message back (`quiet.withheld`)
+- an administrator may have kept the message back (`quiet.withheld`), or it may have gone elsewhere (`quiet.special`)
+- a client dropped its connection after the send call, and the message may have been on its way then: it was not
+  persistent and in no unit of work, or an MQ Light client may have sent it at most once
 
 *Figure*: how often the subscription received the message.
 """
@@ -28,19 +30,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.publications import has_arrived
 from assay_evidence.oracle.values import Send, Span
 from assay_evidence.spans import NS_PER_MS
 from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.clients import losses, with_arrived
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, no, precedes
-from assay_pipeline.quiet import QUIET_MS, due, overlaps, quiet_after, since_send, withheld
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, overlaps, patience, quiet_tail, since_send, special, withheld
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
-    published = history.sends.where(F.col("destination").like(TOPIC) & lasting)
+    published = _with_dropped(history.sends.where(F.col("destination").like(TOPIC) & lasting), history)
     common = F.col("shared") & F.col("subscription").isNotNull()
     holders = history.actors.select(
         *CASE, "actor", F.when(common, F.col("subscription")).otherwise(F.col("actor")).alias("holder"),
@@ -48,7 +52,8 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
     )  # fmt: skip
     watches = history.watches.join(holders, [*CASE, "actor"])
     whole = ~overlaps("faults", since_send(F.col("begin")), since_send(F.col("end")))
-    missed = quiet_after(due(), limits[QUIET_MS]) & whole & ~F.col("common")
+    long = quiet_tail(due()) >= patience(limits, F.col("delay_ns") > 0)
+    missed = long & whole & ~F.col("common") & ~F.col("dropped")
     open_for = (
         published.drop("actor")
         .join(watches, [*CASE, "destination"])
@@ -62,15 +67,29 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         .groupBy(*MESSAGE, "holder")
         .agg(F.count("*").alias("copies"))
     )
-    missing = F.col("missed") & ~F.coalesce(F.col("withheld"), no())
+    missing = F.col("missed") & ~F.coalesce(F.col("withheld"), no()) & ~F.coalesce(F.col("special"), no())
     outcome = F.when(F.col("copies") > 0, Outcome.KEPT.value).when(missing, Outcome.BROKEN.value)
     return subjects(
-        open_for.join(copies, [*MESSAGE, "holder"], "left").join(
-            withheld(published, history.admins), list(MESSAGE), "left"
-        ),
+        open_for.join(copies, [*MESSAGE, "holder"], "left")
+        .join(withheld(published, history.admins), list(MESSAGE), "left")
+        .join(special(history.admins, history.parties), list(CASE), "left"),
         subject=F.concat_ws(">", "key", "holder"),
         outcome=outcome,
         figure=F.col("copies"),
+    )
+
+
+def _with_dropped(published: DataFrame, history: History) -> DataFrame:
+    """Add ``dropped``: the client may have lost the message with its connection.
+
+    The broker may not yet have had the message when the send returned, and a client dropped its connection later.
+    """
+    later = F.exists("losses", lambda loss: ~F.coalesce(precedes(loss["end"], F.col("at")), no()))
+    return (
+        with_arrived(published, history.parties, CASE)
+        .join(losses(history.leaves, CASE), list(CASE), "left")
+        .withColumn("dropped", ~F.col("arrived") & F.coalesce(later, no()))
+        .drop("arrived", "losses")
     )
 
 
@@ -103,10 +122,17 @@ def _missed(story: Story, send: Send, span: Span, limits: Limits) -> bool:
     consumer = story.consumer(span.begin.actor)
     return (
         not (consumer.shared and consumer.subscription is not None)
-        and not story.withheld(send)
+        and not (story.withheld(send) or story.special or _is_dropped(story, send))
         and not story.disturbed(send, send.since(span.begin), send.since(span.end))
-        and story.quiet(send, span, send.due, limits[QUIET_MS] * NS_PER_MS)
+        and story.quiet(send, span, send.due, limits[LATE_MS if send.delay_ns > 0 else QUIET_MS] * NS_PER_MS)
     )
+
+
+def _is_dropped(story: Story, send: Send) -> bool:
+    if has_arrived(story, send):
+        return False
+    aborts = (answer for call, answer in story.calls if call.op == "abort")
+    return any(answer is None or not moments.precedes(answer, send.call) for answer in aborts)
 
 
 INVARIANT = Invariant(
@@ -115,5 +141,5 @@ INVARIANT = Invariant(
     wording=Wording("a copy for every subscription open through the send", "{0}", one="copy", many="copies"),
     on_spark=_on_spark,
     in_python=_in_python,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )

@@ -8,14 +8,16 @@ certainly follows the fault's end, or if its clock time is later than that of th
 uncertainty.
 
 *Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
-drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due.
+drained if a consumer of it had a quiet tail (`QUIET_MS`, and `LATE_MS` if the message is delayed) after the last of
+those faults and after the message was due.
 Every other consumer that came to the queue after the faults must also have had a quiet tail.
 
 *Not examinable*:
 
 - a message that was seen only before the fault, because it may be settled
 - an unseen message, if its queue was not drained, or if a consumer came to the queue that may hold the message
-- an unseen message that an administrator may have kept back (`quiet.withheld`)
+- an unseen message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
+  (`quiet.special`)
 
 *Figure*: how often the message was seen after the fault.
 """
@@ -36,7 +38,7 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
-from assay_pipeline.quiet import QUIET_MS, due, quiet_after, since_send, withheld
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, patience, quiet_tail, since_send, special, withheld
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
@@ -52,12 +54,14 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         tried.join(_seen(tried, history.sightings), list(MESSAGE), "left")
         .join(_drained(tried, history, limits), list(MESSAGE), "left")
         .join(withheld(tried, history.admins), list(MESSAGE), "left")
+        .join(special(history.admins, history.parties), list(CASE), "left")
     )
     lost = (
         F.col("seen").isNull()
         & F.forall("fatal", lambda fault: fault["end"].isNotNull())
         & F.coalesce(F.col("drained"), no())
         & ~F.coalesce(F.col("withheld"), no())
+        & ~F.coalesce(F.col("special"), no())
     )
     outcome = F.when(F.col("outlived") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)
     return subjects(verdict, subject=F.col("key"), outcome=outcome, figure=F.col("outlived"))
@@ -92,7 +96,7 @@ def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
         *MESSAGE,
         "actor",
         no().alias("present"),
-        quiet_after(F.greatest(over, due()), limits[QUIET_MS]).alias("quiet"),
+        (quiet_tail(F.greatest(over, due())) >= patience(limits, F.col("delay_ns") > 0)).alias("quiet"),
     )
     consumers = (
         came.unionByName(watched)
@@ -124,14 +128,11 @@ def _after(fault: FaultSpan, at: Event) -> bool:
 
 def _is_drained(story: Story, send: Send, fatal: list[FaultSpan], limits: Limits) -> bool:
     ends = [fault.end for fault in fatal if fault.end is not None]
-    if len(ends) < len(fatal) or story.withheld(send):
+    if len(ends) < len(fatal) or story.withheld(send) or story.special:
         return False
+    quiet_ns = limits[LATE_MS if send.delay_ns > 0 else QUIET_MS] * NS_PER_MS
     start = max(*(send.since(end) for end in ends), send.due)
-    quiet = {
-        span.begin.actor
-        for span in story.watching(send.destination)
-        if story.quiet(send, span, start, limits[QUIET_MS] * NS_PER_MS)
-    }
+    quiet = {span.begin.actor for span in story.watching(send.destination) if story.quiet(send, span, start, quiet_ns)}
     came = {actor for actor, at in story.came(send.destination) if all(moments.precedes(end, at) for end in ends)}
     return bool(quiet) and came <= quiet
 
@@ -142,5 +143,5 @@ INVARIANT = Invariant(
     wording=Wording("every confirmed message seen after the restart", "seen {0} after it", one="time"),
     on_spark=_on_spark,
     in_python=_in_python,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )

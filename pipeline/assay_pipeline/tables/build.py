@@ -234,13 +234,11 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
         .groupBy(*IN_WRITER, "id", "actor")
         .agg(F.max_by("act", "act.seq").alias("last"))
     )
-    stopped = (
-        told.where((F.col("kind") == "call") & (F.col("op") == "stop-connection"))
-        .groupBy(*IN_WRITER)
-        .agg(F.min("seq").alias("stopped"))
-    )
+    stops = ((F.col("kind") == "call") & (F.col("op") == "stop-connection")) | (F.col("kind") == "session-ended")
+    stopped = told.where(stops).groupBy(*IN_WRITER).agg(F.min("seq").alias("stopped"))
     # A listener that has not returned, or that has raised an error, may receive no message for that reason.  The same
-    # holds for a consumer of a stopped connection; the event of a watch does not name the connection.
+    # holds for a consumer of a stopped connection or of a session that the broker ended; the event of a watch names
+    # neither of them.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     halted = F.coalesce(F.col("stopped") < F.col("end.seq"), no())
