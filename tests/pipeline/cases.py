@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tests.evidence.histories import refusal
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
 from tests.pipeline.miniatures import (
     at_least_once_cases,
@@ -15,6 +14,7 @@ from tests.pipeline.miniatures import (
     deliveries,
     lapse_cases,
     late_cases,
+    open_subscriptions,
     publications,
     repeats,
     unit_cases,
@@ -138,130 +138,6 @@ def _restarted_mortal(tale: Tale) -> None:
     tale.at(9_000).stops(watch)
 
 
-def _published(
-    seen: str = "ab", *, to_ms: int = 5_000, ttl_ms: int = 0, fault: bool = False, admin: str | None = None
-) -> Telling:
-    def tell(tale: Tale) -> None:
-        if admin is not None:
-            tale.tell(ev.Admin, call="c", command=admin)
-        watches = {}
-        for actor in "ab":
-            tale.consumes(actor, TOPIC, name="sub" if actor == "a" else None)
-            watches[actor] = tale.listens(actor, TOPIC)
-        tale.at(10).sends(to=TOPIC, mode="non-persistent", ttl_ms=ttl_ms)
-        if fault:
-            tale.suffers("kill")
-        for actor in seen:
-            tale.at(100).handed(actor=actor)
-            tale.returns(actor)
-        for actor in "ab":
-            tale.at(to_ms).stops(watches[actor], actor, TOPIC)
-
-    return tell
-
-
-def _unreceived(
-    *,
-    qos: str | None = None,
-    mode: str = "non-persistent",
-    delay_ms: int = 0,
-    drops: bool = False,
-    ended: bool = False,
-    member: str | None = None,
-    silent_ms: int = 3_000,
-) -> Telling:
-    """Return a scenario of a publication that its only subscriber does not receive.
-
-    Args:
-        qos: The sender's quality of service; None for a JMS client.
-        mode: The publication's delivery mode.
-        delay_ms: The publication's delay.
-        drops: Whether the sender drops its connection after the send.
-        ended: Whether the broker ends a session.
-        member: The subscriber's queue manager; None for the first.
-        silent_ms: How long the subscriber waits after the due time.
-    """
-
-    def tell(tale: Tale) -> None:
-        tale.connects("a", member=member)
-        tale.consumes("a", TOPIC)
-        watch = tale.listens("a", TOPIC)
-        if qos is not None:
-            tale.produces(qos, to=TOPIC)
-        tale.at(10).sends(to=TOPIC, mode=mode, delay_ms=delay_ms)
-        if drops:
-            tale.at(20).asks_for("abort", "sender")
-        if ended:
-            tale.tell(ev.SessionEnded, actor="a", refused=refusal(text="detached"))
-        tale.at(20 + delay_ms + silent_ms).stops(watch, "a", TOPIC)
-
-    return tell
-
-
-def _selecting(tale: Tale) -> None:
-    tale.consumes("a", TOPIC, selector="x = 1")
-    watch = tale.listens("a", TOPIC)
-    tale.sends(to=TOPIC)
-    tale.at(5_000).stops(watch, "a", TOPIC)
-
-
-def _at_work(tale: Tale) -> None:
-    tale.consumes("a", TOPIC)
-    watch = tale.listens("a", TOPIC)
-    tale.sends("first", to=TOPIC)
-    tale.sends("second", to=TOPIC)
-    tale.handed("first", "a")
-    tale.at(5_000).stops(watch, "a", TOPIC)
-
-
-def _raising(tale: Tale) -> None:
-    tale.consumes("a", TOPIC)
-    watch = tale.listens("a", TOPIC)
-    tale.sends("first", to=TOPIC)
-    tale.sends("second", to=TOPIC)
-    tale.handed("first", "a")
-    tale.returns("a", ended="raised")
-    tale.at(5_000).stops(watch, "a", TOPIC)
-
-
-def _shared(seen_by: str) -> Telling:
-    def tell(tale: Tale) -> None:
-        watches = {}
-        for actor in "ab":
-            tale.consumes(actor, TOPIC, name="both", shared=True)
-            watches[actor] = tale.listens(actor, TOPIC)
-        tale.sends(to=TOPIC)
-        for actor in seen_by:
-            tale.handed(actor=actor)
-            tale.returns(actor)
-        for actor in "ab":
-            tale.at(5_000).stops(watches[actor], actor, TOPIC)
-
-    return tell
-
-
-def _committed_late(tale: Tale) -> None:
-    tale.consumes("a", TOPIC)
-    watch = tale.listens("a", TOPIC)
-    tale.sends(to=TOPIC, unit="u")
-    tale.at(4_500).ends_unit("u")
-    tale.at(5_000).stops(watch, "a", TOPIC)
-
-
-def _unit_name_again(tale: Tale) -> None:
-    """Add a unit of work that never ends, and after a reconnection a second unit of the same name that commits."""
-    tale.consumes("a", TOPIC)
-    watch = tale.listens("a", TOPIC)
-    tale.ends_unit("u", "begin")
-    tale.sends("lost", to=TOPIC, unit="u")
-    tale.ends_unit("u", "begin")
-    tale.sends("kept", to=TOPIC, unit="u")
-    tale.ends_unit("u")
-    tale.handed("kept", "a")
-    tale.returns("a")
-    tale.at(5_000).stops(watch, "a", TOPIC)
-
-
 def _killed(
     after: str = "",
     *,
@@ -269,12 +145,16 @@ def _killed(
     to_ms: int = 5_000,
     what: str = "kill",
     mode: str = "persistent",
+    delay_ms: int = 0,
+    member: str | None = None,
     admin: str | None = None,
 ) -> Telling:
     def tell(tale: Tale) -> None:
         if admin is not None:
             tale.tell(ev.Admin, call="c", command=admin)
-        tale.sends(mode=mode)
+        if member is not None:
+            tale.connects("receiver", member=member)
+        tale.sends(mode=mode, delay_ms=delay_ms)
         for key in before:
             tale.handed(key)
         tale.suffers(what, took_ms=0)
@@ -379,44 +259,7 @@ CASES = (
     Case("DD-56", "at the limit with an uncertain clock", _at_the_limit, {"m": UNDECIDED}),
     Case("DD-56", "a rolled back send is not expiry", _rolled_back_mortal, {}),
     Case("DD-56", "a restart may lose a non-persistent message", _restarted_mortal, {}),
-    Case("PD-11", "both kinds have their copy", _published(), {"m>a": KEPT, "m>b": KEPT}),
-    Case("PD-11", "one subscription misses its copy", _published("a"), {"m>a": KEPT, "m>b": BROKEN}),
-    Case("PD-11", "the watch ends too early to say", _published("a", to_ms=900), {"m>a": KEPT}),
-    Case("PD-11", "a message that may expire is no subject", _published("a", ttl_ms=100), {}),
-    Case("PD-11", "a fault excuses the missing copy", _published("a", fault=True), {"m>a": KEPT}),
-    Case(
-        "PD-11",
-        "an administrator may have kept it back",
-        _published("a", admin="ALTER QLOCAL(S) GET(DISABLED)"),
-        {"m>a": KEPT},
-    ),
-    Case(
-        "PD-11",
-        "a definition keeps nothing back",
-        _published("a", admin="DEFINE QLOCAL(Q)"),
-        {"m>a": KEPT, "m>b": BROKEN},
-    ),
-    Case("PD-11", "no reason excuses the missing copy", _unreceived(), {"m>a": BROKEN}),
-    Case("PD-11", "the client may have lost it with its connection", _unreceived(qos="at-most-once", drops=True), {}),
-    Case("PD-11", "the client has not lost its connection", _unreceived(qos="at-most-once"), {"m>a": BROKEN}),
-    Case("PD-11", "an unconfirmed send may still be on its way", _unreceived(drops=True), {}),
-    Case(
-        "PD-11",
-        "the broker had it before the client lost its connection",
-        _unreceived(mode="persistent", drops=True),
-        {"m>a": BROKEN},
-    ),
-    Case("PD-11", "a delayed copy may be late", _unreceived(delay_ms=500), {}),
-    Case("PD-11", "a delayed copy is missing", _unreceived(delay_ms=500, silent_ms=4_500), {"m>a": BROKEN}),
-    Case("PD-11", "the broker ended a session", _unreceived(ended=True), {}),
-    Case("PD-11", "the subscriber is at another queue manager", _unreceived(member="B"), {}),
-    Case("PD-11", "a selector excuses the missing copy", _selecting, {}),
-    Case("PD-11", "a listener still at work is not silent", _at_work, {"first>a": KEPT}),
-    Case("PD-11", "a listener that raised is not silent", _raising, {"first>a": KEPT}),
-    Case("PD-11", "a shared subscription has one copy", _shared("b"), {"m>both": KEPT}),
-    Case("PD-11", "a shared subscription without it says nothing", _shared(""), {}),
-    Case("PD-11", "a commit just before the watch ends", _committed_late, {}),
-    Case("PD-11", "a unit's name used again", _unit_name_again, {"kept>a": KEPT}),
+    *open_subscriptions.COPIES,
     Case("PD-20", "it is there after the kill", _killed("m"), {"m": KEPT}),
     Case("PD-20", "it is lost by the kill", _killed(), {"m": BROKEN}),
     Case("PD-20", "it is lost by the restart", _killed(what="restart"), {"m": BROKEN}),
@@ -437,6 +280,10 @@ CASES = (
     Case(
         "PD-20", "an administrator may have closed the queue before", _killed(admin="ALTER QLOCAL(Q) GET(DISABLED)"), {}
     ),
+    Case("PD-20", "a delayed message may be late", _killed(delay_ms=2_000), {}),
+    Case("PD-20", "a delayed message is lost", _killed(delay_ms=500), {"m": BROKEN}),
+    Case("PD-20", "it may be on another queue manager", _killed(member="B"), {}),
+    Case("PD-20", "a queue may have been full", _killed(admin="DEFINE QLOCAL(Q) MAXDEPTH(1)"), {}),
     Case("PD-20", "a fault before the send proves nothing", _fault_before_the_send, {}),
     *batch_sizes.SIZES,
     *repeats.CONTESTED,

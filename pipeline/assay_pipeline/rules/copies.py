@@ -15,8 +15,9 @@ for a delayed message), and no fault overlaps the watch.
   returned or had raised an error
 - the subscription is shared, because another of its consumers may hold the message unseen
 - an administrator may have kept the message back (`quiet.withheld`), or it may have gone elsewhere (`quiet.special`)
-- a client dropped its connection after the send call, and the message may have been on its way then: it was not
-  persistent and in no unit of work, or an MQ Light client may have sent it at most once
+- a client dropped its connection between the send call and the end of the watch, no consumer received the message, and
+  it may have been on its way: it was not persistent and in no unit of work, or an MQ Light client may have sent it at
+  most once
 
 *Figure*: how often the subscription received the message.
 """
@@ -26,7 +27,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story, moments
@@ -44,7 +45,7 @@ from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, overlaps, patience, qui
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
-    published = _with_dropped(history.sends.where(F.col("destination").like(TOPIC) & lasting), history)
+    published = _with_drops(history.sends.where(F.col("destination").like(TOPIC) & lasting), history)
     common = F.col("shared") & F.col("subscription").isNotNull()
     holders = history.actors.select(
         *CASE, "actor", F.when(common, F.col("subscription")).otherwise(F.col("actor")).alias("holder"),
@@ -53,7 +54,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
     watches = history.watches.join(holders, [*CASE, "actor"])
     whole = ~overlaps("faults", since_send(F.col("begin")), since_send(F.col("end")))
     long = quiet_tail(due()) >= patience(limits, F.col("delay_ns") > 0)
-    missed = long & whole & ~F.col("common") & ~F.col("dropped")
+    missed = long & whole & ~F.col("common") & ~_dropped()
     open_for = (
         published.drop("actor")
         .join(watches, [*CASE, "destination"])
@@ -79,18 +80,26 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
     )
 
 
-def _with_dropped(published: DataFrame, history: History) -> DataFrame:
-    """Add ``dropped``: the client may have lost the message with its connection.
-
-    The broker may not yet have had the message when the send returned, and a client dropped its connection later.
-    """
-    later = F.exists("losses", lambda loss: ~F.coalesce(precedes(loss["end"], F.col("at")), no()))
+def _with_drops(published: DataFrame, history: History) -> DataFrame:
+    """Add ``drops``: the lost connections with which a client may have lost the message; null if the broker had it."""
+    reached = history.sightings.where(~F.col("look")).select(*MESSAGE).distinct().withColumn("reached", ~no())
+    doubtful = ~F.col("arrived") & F.col("reached").isNull()
     return (
         with_arrived(published, history.parties, CASE)
+        .join(reached, list(MESSAGE), "left")
         .join(losses(history.leaves, CASE), list(CASE), "left")
-        .withColumn("dropped", ~F.col("arrived") & F.coalesce(later, no()))
-        .drop("arrived", "losses")
+        .withColumn("drops", F.when(doubtful, F.col("losses")))
+        .drop("arrived", "reached", "losses")
     )
+
+
+def _dropped() -> Column:
+    """Return whether a connection may have been lost between the send and the end of a watch."""
+
+    def meanwhile(drop: Column) -> Column:
+        return ~F.coalesce(precedes(drop["end"], F.col("at")), no()) & ~precedes(F.col("end"), drop["begin"])
+
+    return F.coalesce(F.exists("drops", meanwhile), no())
 
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
@@ -122,17 +131,21 @@ def _missed(story: Story, send: Send, span: Span, limits: Limits) -> bool:
     consumer = story.consumer(span.begin.actor)
     return (
         not (consumer.shared and consumer.subscription is not None)
-        and not (story.withheld(send) or story.special or _is_dropped(story, send))
+        and not (story.withheld(send) or story.special or _is_dropped(story, send, span))
         and not story.disturbed(send, send.since(span.begin), send.since(span.end))
         and story.quiet(send, span, send.due, limits[LATE_MS if send.delay_ns > 0 else QUIET_MS] * NS_PER_MS)
     )
 
 
-def _is_dropped(story: Story, send: Send) -> bool:
-    if has_arrived(story, send):
+def _is_dropped(story: Story, send: Send, span: Span) -> bool:
+    """Return whether a client may have lost the message with a connection, between the send and the end of a watch."""
+    if has_arrived(story, send) or story.handed(send.key):
         return False
-    aborts = (answer for call, answer in story.calls if call.op == "abort")
-    return any(answer is None or not moments.precedes(answer, send.call) for answer in aborts)
+    return any(
+        not (answer is not None and moments.precedes(answer, send.call)) and not moments.precedes(span.end, call)
+        for call, answer in story.calls
+        if call.op == "abort"
+    )
 
 
 INVARIANT = Invariant(

@@ -13,7 +13,7 @@ from tools.mutation.targets import PACKAGES, modules_of
 from tools.mutation.triage import load_triage
 
 SAMPLE, SEED, MOST, EVERY = 200, 1, 10, 3
-"""The number of mutants, the seed, the most scenarios for a mutant, and every n-th scenario of the suite is used."""
+"""The number of mutants, the seed, the most scenarios for a mutant, and the n of "every n-th scenario"."""
 FLOOR = 30
 """The least percentage of convicted mutants, without mutants that raise or loop.
 
