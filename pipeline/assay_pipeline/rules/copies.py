@@ -45,7 +45,7 @@ from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, overlaps, patience, qui
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
-    published = _with_drops(history.sends.where(F.col("destination").like(TOPIC) & lasting), history)
+    published = history.sends.where(F.col("destination").like(TOPIC) & lasting)
     common = F.col("shared") & F.col("subscription").isNotNull()
     holders = history.actors.select(
         *CASE, "actor", F.when(common, F.col("subscription")).otherwise(F.col("actor")).alias("holder"),
@@ -56,7 +56,8 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
     long = quiet_tail(due()) >= patience(limits, F.col("delay_ns") > 0)
     missed = long & whole & ~F.col("common") & ~_dropped()
     open_for = (
-        published.drop("actor")
+        _with_drops(published, history)
+        .drop("actor")
         .join(watches, [*CASE, "destination"])
         .where(precedes(F.col("begin"), F.col("at")) & precedes(F.col("at"), F.col("end")))
         .groupBy(*MESSAGE, "holder")
