@@ -196,8 +196,11 @@ def test_the_messages_of_a_lost_unit_of_work_are_not_sent(commits: bool | None, 
 
 
 def soaked(out: Path, told: State | None = None, fault: str = "cut") -> tuple[Ending, Journals]:
-    """Run a soak of two seconds with two processes; stop it at the state after `told`, as Ctrl-C does."""
-    options = replace(OPTIONS, seconds=2, rate=30, producers=1, faults=(fault,), gap_s=1.5)
+    """Run a soak of eight seconds with two processes; stop it at the state after `told`, as Ctrl-C does.
+
+    The fault comes after three to six seconds, because the first send is late on a busy machine.
+    """
+    options = replace(OPTIONS, seconds=8, rate=30, producers=1, faults=(fault,), gap_s=7)
     request = RunRequest(backend=options.backend, seed=options.seed, defect=options.defect)
     pair = opened(request)
     make_room(out)
