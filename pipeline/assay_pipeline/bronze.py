@@ -69,7 +69,7 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
     listed = tuple(files)
     raw = (
         spark.read.option("lineSep", "\n")
-        .option("ignoreCorruptFiles", "true")  # otherwise a torn compressed part ends the job
+        .option("ignoreCorruptFiles", "true")  # otherwise an incomplete or altered compressed part ends the job
         .text([pattern_of(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )

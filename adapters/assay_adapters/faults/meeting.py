@@ -143,7 +143,8 @@ class Meeting:
         """
         containers: list[MeetingContainer] = []
 
-        def entered(state: _State) -> bool:  # checks and enters under one lock, or a fault could begin in between
+        # One lock covers check and entry; otherwise a fault could begin between them.
+        def entered(state: _State) -> bool:
             if state.broker is not BrokerState.UP and (state.members or state.performer is not None):
                 return False
             if state.broker in _LOST and state.container is not None:

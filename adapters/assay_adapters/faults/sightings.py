@@ -108,7 +108,7 @@ class Conversation:
         self._sessions: dict[Direction, dict[int, _Session]] = {direction: {} for direction in Direction}
 
     def read(self, direction: Direction, frame: bytes) -> tuple[Passing, ...]:
-        """Return the kit's messages that a frame carries or settles; none for a protocol header.
+        """Return an event for each of the kit's messages that a frame completes, answers or settles.
 
         Args:
             direction: The frame's direction.

@@ -1,4 +1,4 @@
-"""The DEFINE commands that create copies of existing objects."""
+"""The MQSC commands that create copies of existing objects: DEFINE, or ALTER QMGR for the queue manager."""
 
 from __future__ import annotations
 

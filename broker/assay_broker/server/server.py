@@ -161,7 +161,7 @@ class BrokerServer:
             raise RuntimeError("the server has not been started")
         return asyncio.run_coroutine_threadsafe(self.ask(job), self._loop).result()
 
-    # inside ----------------------------------------------------------------------------------------------------------
+    # private methods -------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         settings = settings_of(self.options)

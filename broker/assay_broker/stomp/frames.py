@@ -126,7 +126,7 @@ def _supply(context: SessionContext, subscription: Subscription, frame: Frame, c
     receipt, drain = frame.headers.get("receipt"), frame.headers.get(DRAIN) == "true"
 
     def supplied(answer: Answer) -> None:
-        while drain and subscription.waiting:  # few, because the client has given credit for them
+        while drain and subscription.waiting:  # no more messages wait than the client has given credit for
             context.write_message(subscription, subscription.waiting.popleft())
         context.answered(receipt, answer)
 

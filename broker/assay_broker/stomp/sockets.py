@@ -45,7 +45,7 @@ class StompSocket(ClientSocket):
     # --- `ClientSocket`
 
     def begin(self, transport: asyncio.Transport, host: str) -> None:
-        """Wait for the client's CONNECT, up to the time limit of logins."""
+        """Create the client's session, and limit the time in which the client must log in."""
         encrypted = transport.get_extra_info("ssl_object") is not None
         security = self._owner.security
         self._private = security.anonymous or security.is_private(host, encrypted=encrypted)

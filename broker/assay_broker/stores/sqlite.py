@@ -218,7 +218,7 @@ class SqliteStore:
         self.drop()
         self._folder.release()
 
-    # inside ------------------------------------------------------------------------------------------------------
+    # private methods ---------------------------------------------------------------------------------------------
 
     def _open(self) -> Database:
         return Database(self._folder, self._queue_manager, self._disk.vfs)

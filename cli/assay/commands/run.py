@@ -334,7 +334,7 @@ class StoppedError(Exception):
 
 
 def attempt(options: SuiteOptions) -> Concluded:
-    """Run the suite and return its conclusion.
+    """Run the suite once, and return its journals with their verdicts.
 
     Raises:
         UsageProblem: pytest's arguments are invalid or select no scenario.

@@ -142,7 +142,7 @@ def behind(octets: bytes, last: int) -> int:
     """
     at, end = 0, len(octets)
     while at < end:
-        if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG:  # as in `split`
+        if octets[at] == DESCRIBED and octets[at + 1] == _SMALL_ULONG:  # the fast path for a small code, as in `split`
             code, value = octets[at + 2], at + 3
         else:
             code, value = section_at(octets, at)

@@ -277,7 +277,7 @@ class ConnectionsFilter(ClientFilter):
 
 
 def clients(wrong: Callable[[Client], Client]) -> Callable[[Client], Client]:
-    """Return a function or class unchanged: it makes a misbehaving client, so it already fits `Defect.port`."""
+    """Return the function unchanged: `Defect.port` takes a function that turns a client into a misbehaving one."""
     return wrong
 
 

@@ -342,7 +342,7 @@ class Run:
         """Make the heartbeat that measures the harness's delays and writes long ones to the scenario's journal."""
 
         def tell(now_ns: int, held_ns: int, late_ns: int) -> None:
-            with suppress(KeyboardInterrupt, JournalError):  # the scenario's thread raises them too
+            with suppress(KeyboardInterrupt, JournalError):  # the scenario's thread raises the same exceptions
                 journal.write(events.Late, at=journal.at(now_ns), held_ns=held_ns, late_ns=late_ns)
 
         return Heartbeat(beats=not self.virtual, tell=tell)

@@ -34,7 +34,7 @@ class Tickets:
                 yield number
 
     def rest_of(self, first: int | None) -> Sequence[int]:
-        """Return the scenario `first` and those after it in its portion; empty for None, and after `tear_up`."""
+        """Return the scenario `first` and the later ones of its portion; empty if it is None, or after `tear_up`."""
         for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]

@@ -32,5 +32,5 @@ def changed_frame(octets: bytes, fields: Mapping[int, bytes]) -> bytes:
 
 
 def fields_of(octets: bytes) -> list[bytes]:
-    """Return the encoded fields of the performative in a frame of the engine."""
+    """Return the encoded fields of the performative in a frame that the AMQP engine has made."""
     return parts(octets, HEADER_SIZE + HEAD_SIZE)

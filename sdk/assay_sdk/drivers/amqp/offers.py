@@ -69,7 +69,7 @@ def capabilities(offered: Iterable[str]) -> frozenset[Capability]:
 
 
 def desired_of_sender(connection: frozenset[Capability]) -> tuple[str, ...]:
-    """Return the names of the capabilities that a sender's attach desires, because its connection lacks them.
+    """Return the desired-capabilities for a sender's attach: those of `OFFERED_TO_SENDERS` that the connection lacks.
 
     Args:
         connection: Capabilities of the connection.

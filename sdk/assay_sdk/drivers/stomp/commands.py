@@ -47,7 +47,7 @@ class CommandedWire(WireContext, Protocol):
 
 
 class Commands(CommandTable):
-    """The commands of one connection, with its sessions, links and units of work.
+    """The driver's commands on one STOMP connection, with the sessions, links and units of work that they name.
 
     Args:
         wire: The connection.

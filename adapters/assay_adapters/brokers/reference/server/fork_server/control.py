@@ -133,7 +133,7 @@ class ServerControl:
         """Make the HTTP listener for administrators."""
         return self._parts.http(options, queue_manager, runner, views)
 
-    # inside ----------------------------------------------------------------------------------------------------------
+    # private methods -------------------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
         octets = os.read(self._control, _READ_SIZE)
