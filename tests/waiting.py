@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 _PAUSE_S = 0.005
 _STILL_S = 0.5
 

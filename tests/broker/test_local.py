@@ -24,7 +24,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.runners.real import RealRunner
 
-SOON_NS = 5_000_000_000
+SOON_NS = 30_000_000_000
 QUEUE = Address(AddressKind.QUEUE, "Q")
 
 
@@ -70,7 +70,7 @@ class Caller:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.settimeout(5)
+        self.socket.settimeout(30)
         self.socket.connect(str(path))
         self._splitter = LocalFrameSplitter()
         self._events: list[DriverEvent] = []

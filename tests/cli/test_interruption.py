@@ -66,14 +66,16 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
         assert process.stderr is not None
         assert process.stderr.readline().startswith(f"{backend}: ")
         strike(process.pid, number)
-        told, errors = process.communicate(timeout=30)
+        told, errors = process.communicate(timeout=180)
     assert process.returncode == Exit.INCONCLUSIVE
     assert "Traceback" not in told + errors
     assert "stopped: Ctrl-C, SIGTERM or SIGHUP" in told
     assert read_journals(out / "journals").damage == ()
     verdicts = load_verdicts(out / "verdicts.json")
     found = {scenario.verdict for rule in verdicts.rules for scenario in rule.scenarios}
-    assert found == {Verdict.PASS, Verdict.ERROR}
+    # In real time, a busy machine leaves scenarios undecided, and the signal comes before they are repeated.
+    undecided = set() if backend == "reference" else {Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED}
+    assert found - undecided == {Verdict.PASS, Verdict.ERROR}
     assert "was stopped before its end" in (out / "report" / "index.html").read_text(encoding="utf-8")
     assert (out / "junit.xml").is_file()
 
@@ -118,7 +120,7 @@ def test_a_soak_of_which_all_processes_are_stopped_leaves_whole_journals(tmp_pat
         assert process.stderr is not None
         assert " s left: " in process.stderr.readline()
         os.killpg(process.pid, number)
-        told, errors = process.communicate(timeout=120)
+        told, errors = process.communicate(timeout=300)
     assert process.returncode == Exit.INCONCLUSIVE
     assert "Traceback" not in told + errors
     assert "stopped: Ctrl-C, SIGTERM or SIGHUP" in told
@@ -146,7 +148,7 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("defects: ")
         process.terminate()
-        told, errors = process.communicate(timeout=120)
+        told, errors = process.communicate(timeout=300)
     assert process.returncode == Exit.INCONCLUSIVE
     assert (told, errors.splitlines()[-1]) == ("", "assay: the command was stopped before it had a result.")
     until(partial(is_gone, process.pid), "the trials' processes have ended, too")
@@ -171,9 +173,9 @@ def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path:
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: any(scratch.glob(f"assay-spark-*/{begun}")), "Spark has begun", 60)
+        until(lambda: any(scratch.glob(f"assay-spark-*/{begun}")), "Spark has begun", 300)
         process.send_signal(number)
-        told, errors = process.communicate(timeout=120)
+        told, errors = process.communicate(timeout=300)
     assert process.returncode == Exit.INCONCLUSIVE
     assert (told, errors) == ("", "assay: the command was stopped before it had a result.\n")
     until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
@@ -189,16 +191,16 @@ def test_a_watch_that_is_stopped_leaves_neither_process_nor_folder(tmp_path: Pat
     scratch.mkdir()
     run_suite(SuiteOptions(out=out, rules=("PD-34",), probes=False))
     with subprocess.Popen(  # noqa: S603 - our own command
-        [*COMMAND, "watch", str(out)],
+        [*COMMAND, "watch", str(out), "--idle", "900"],
         env={**environment(), "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as process:
-        until(lambda: any(scratch.glob("assay-watch-*/checkpoint/commits/*")), "the stream has read a batch", 60)
+        until(lambda: any(scratch.glob("assay-watch-*/checkpoint/commits/*")), "the stream has read a batch", 300)
         process.send_signal(number)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=300)
     assert process.returncode == Exit.INCONCLUSIVE
     assert errors == "assay: the command was stopped before it had a result.\n"
     until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
@@ -319,7 +321,7 @@ def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_pa
         while process.poll() is None and not containers():
             pass
         os.killpg(process.pid, signal.SIGINT)
-        told, errors = process.communicate(timeout=120)
+        told, errors = process.communicate(timeout=300)
         assert process.returncode == Exit.INCONCLUSIVE
         assert (told, errors) == ("", "assay: the command was stopped before it had a result.\n")
         assert containers() == []

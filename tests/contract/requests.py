@@ -73,6 +73,7 @@ class RequestContract(ABC):  # noqa: B024  a part of `DriverContract`, which def
             message = Message("late", correlation_id="c")
             assert asking.request(world.queue(), message, timeout=QUIET_MS) is None
             assert message.reply_to is None
+            assert world.until(lambda: bool(late))
             with suppress(MessagingRuntimeError):  # refused, or lost if the broker creates queues on use
                 answers.send_to(late[0], "too late")
             for text in ("one", "two"):

@@ -12,7 +12,7 @@ from assay_sdk.observer import Observer, no_observer
 from assay_sdk.time import Runner
 
 MS = 1_000_000
-SOON_MS = 5_000
+SOON_MS = 30_000
 """The limit of a wait for an event that must happen, in milliseconds; the event ends the wait."""
 QUIET_MS = 300
 """The time without an event after which silence counts, in milliseconds."""

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 RULES = ("DD-02", "PD-13", "QS-08", "BT-07")
 """Rules of four forms: rows of a table, subscriptions, settlements, batches."""
-START_S = 60.0
-JUDGE_S = 300.0
+START_S = 300.0
+JUDGE_S = 900.0
 """How long a judgement on a busy machine may take."""
 
 

@@ -32,7 +32,7 @@ class Notes:
         return self._file.read_text("utf-8").splitlines()
 
     def wait_for(self, what: str, times: int = 1) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while self.read().count(what) < times:
             assert time.monotonic() < deadline, f"{what!r} was not noted in time: {self.read()}"
             time.sleep(0.01)  # another process writes the notes, and nothing signals that
@@ -67,7 +67,7 @@ class Scene:
 
     def join(self) -> list[int | None]:
         for process in self._processes:
-            process.join(20)
+            process.join(120)
         return [process.exitcode for process in self._processes]
 
     def end(self) -> None:

@@ -24,7 +24,7 @@ from assay_sdk.amqp.frames import PROTOCOL_HEADER, frame
 from assay_sdk.amqp.types import Described
 from assay_sdk.runners.asynchronous import AsyncioRunner
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 T = TypeVar("T")
 
 OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE = range(0x10, 0x19)

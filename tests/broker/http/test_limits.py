@@ -84,7 +84,7 @@ def test_a_head_that_comes_in_one_piece_has_the_same_limit(serve: Serve) -> None
 
 @pytest.mark.parametrize("sent", [b"", b"GET /health HT", HEAD])
 def test_a_caller_that_does_not_finish_its_head_is_cut_off(serve: Serve, sent: bytes) -> None:
-    served = serve(limits=HttpLimits(head_ms=100))
+    served = serve(limits=HttpLimits(head_ms=1_000))
     with caller(served, sent) as line:
         assert hears(line) == b""
     assert works(served)
@@ -105,14 +105,14 @@ def drip(line: socket.socket, end: float) -> None:
 
 
 def test_a_caller_that_does_not_finish_its_body_is_refused_and_cut_off(serve: Serve) -> None:
-    served = serve(limits=HttpLimits(exchange_ms=400))
+    served = serve(limits=HttpLimits(exchange_ms=1_500))
     with caller(served, HEAD + b"Content-Length: 10\r\n\r\nx") as line:
         assert hears(line).startswith(b"HTTP/1.1 408 ")
     assert works(served)
 
 
 def test_a_caller_that_does_not_read_its_answer_is_cut_off(serve: Serve) -> None:
-    served = serve(limits=HttpLimits(exchange_ms=500))
+    served = serve(limits=HttpLimits(exchange_ms=3_000))
     served.must("DEFINE QLOCAL(ORDERS) MAXMSGL(104857600)", "ALTER QMGR MAXMSGL(104857600)")
     send_later(served, "ORDERS", "x" * 15_000_000, 0)
     with caller(served, f"GET {ORDERS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()) as line:
@@ -181,7 +181,7 @@ def test_passwords_are_checked_a_few_at_a_time(serve: Serve) -> None:
         def check(self, user: str, password: str) -> bool:
             self.now += 1
             self.most = max(self.most, self.now)
-            time.sleep(0.02)  # a password check takes real time
+            time.sleep(0.2)  # a password check takes real time
             self.now -= 1
             return super().check(user, password)
 
@@ -214,7 +214,7 @@ NONSENSE = (
 
 @pytest.mark.parametrize("nonsense", NONSENSE)
 def test_nonsense_does_not_harm_others(serve: Serve, nonsense: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    served = serve(limits=HttpLimits(head_ms=300, idle_ms=1_000))
+    served = serve(limits=HttpLimits(head_ms=1_000, idle_ms=1_000))
     with caplog.at_level(logging.INFO), caller(served, nonsense) as line:
         hears(line)
     assert works(served)

@@ -24,7 +24,7 @@ from assay_broker.stores.memory import MemoryStore
 from assay_sdk.runners.asynchronous import AsyncioRunner
 from assay_sdk.stomp import SERVER_COMMANDS, Frame, FrameReader, Version, encode_frame
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 T = TypeVar("T")
 
 

@@ -207,7 +207,7 @@ def test_in_1_0_a_subscription_needs_no_id(server: StompServing, queue: str) -> 
 
 def test_the_receipt_of_a_persistent_message_waits_for_the_disk(queue: str) -> None:
     with serving() as server, raw(server) as client:
-        server.do(lambda: server.queue_manager.slow_disk(300_000_000))
+        server.do(lambda: server.queue_manager.slow_disk(1_500_000_000))
         client.send("SEND", b"x", destination=queue, persistent="true", receipt="slow")
         client.send("SEND", b"x", destination="/topic/none", receipt="quick")
         client.receipt("quick")
@@ -220,7 +220,7 @@ def test_the_receipt_of_a_persistent_message_waits_for_the_disk(queue: str) -> N
 
 def test_the_receipt_of_a_commit_waits_for_the_disk(queue: str) -> None:
     with serving() as server, raw(server) as client:
-        server.do(lambda: server.queue_manager.slow_disk(300_000_000))
+        server.do(lambda: server.queue_manager.slow_disk(1_500_000_000))
         client.send("BEGIN", transaction="t")
         client.send("SEND", b"x", destination=queue, persistent="true", transaction="t", receipt="s")
         client.receipt("s")
@@ -273,8 +273,8 @@ def test_a_client_that_breaks_its_promise_of_heart_beats_is_disconnected(server:
 
 
 def test_a_client_that_keeps_its_promise_stays_connected(server: StompServing) -> None:
-    with raw(server, heart_beat="200,0") as client:
-        client.socket.settimeout(0.1)
+    with raw(server, heart_beat="700,0") as client:
+        client.socket.settimeout(0.2)
         for _ in range(8):
             client.write(b"\n")
             with pytest.raises(TimeoutError):

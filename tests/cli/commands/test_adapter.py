@@ -173,7 +173,7 @@ def test_a_broker_by_a_file_is_judged_also_by_kills(here: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     assert "Traceback" not in ended.stdout + ended.stderr
     verdicts = json.loads((here / "out" / "verdicts.json").read_text())
@@ -213,7 +213,7 @@ def test_a_broker_that_ends_in_the_middle_makes_errors_and_no_verdict(here: Path
         journals = here / "assay-out" / "journals"
         until(lambda: _ended(journals), "a scenario ended", 120)
         broker.kill()
-        told, _ = run.communicate(timeout=120)
+        told, _ = run.communicate(timeout=300)
     finally:
         broker.kill()
         broker.communicate()

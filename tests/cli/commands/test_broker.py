@@ -157,16 +157,15 @@ def test_killed_amid_large_units_of_work_it_has_each_of_them_whole_or_not_at_all
     data, many = tmp_path / "data", 20
     with running(tmp_path, "--data", data) as server:
         context = dial(server.amqp).create_context(AckMode.TRANSACTED)
-        threading.Timer(0.5, server.process.kill).start()
-        committed = commit_until_it_fails(context, many)
+        committed = commit_until_it_fails(context, many, threading.Timer(0.5, server.process.kill).start)
     with running(tmp_path, "--data", data) as server, dial(server.amqp) as context:
         found = [message.body for message in context.create_browser(ORDERS)]
     assert committed > 0
     assert found == [str(unit) for unit in range(committed + (len(found) > committed * many)) for _ in range(many)]
 
 
-def commit_until_it_fails(context: Context, many: int) -> int:
-    """Commit units of work with a number of messages until a commit fails; return the number of committed units."""
+def commit_until_it_fails(context: Context, many: int, begun: Callable[[], None]) -> int:
+    """Commit units of work until a commit fails; call `begun` after the first; return the number of committed units."""
     producer = context.create_producer(ORDERS, delivery_mode=DeliveryMode.PERSISTENT)
     for committed in itertools.count():
         try:
@@ -175,6 +174,8 @@ def commit_until_it_fails(context: Context, many: int) -> int:
             context.commit()
         except JmsError:
             return committed
+        if committed == 0:
+            begun()
     raise AssertionError
 
 
@@ -382,7 +383,7 @@ def knock(url: str, user: str, password: str) -> None:
     manager.add_password(None, url, user, password)
     opener = urllib.request.build_opener(urllib.request.HTTPBasicAuthHandler(manager))
     try:
-        opener.open(f"{url}/ibmmq/rest/v2/admin/qmgr", timeout=5).close()
+        opener.open(f"{url}/ibmmq/rest/v2/admin/qmgr", timeout=LIMIT_S).close()
     except OSError as error:
         assert "40" in str(error)  # noqa: PT017  refused, or nothing there; the log is what counts
 

@@ -124,7 +124,7 @@ class TestSupervisor:
         assert supervisor.process.pid is not None
         supervisor.process.terminate()
         with pytest.raises(BrokerDownError, match="ended by itself"):
-            supervisor.await_halt(5)
+            supervisor.await_halt(60)
         supervisor.abandon()
 
     @staticmethod

@@ -245,7 +245,7 @@ def test_ctrl_c_leaves_whole_journals_and_no_process(tmp_path: Path) -> None:
 
 def test_a_broker_that_ends_without_a_fault_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.soak.soak.UNREACHABLE_MS", 500)
-    options = replace(OPTIONS, seconds=5, producers=1, faults=())
+    options = replace(OPTIONS, seconds=60, producers=1, faults=())
     request = RunRequest(backend=options.backend)
     pair = opened(request)
     make_room(tmp_path)
@@ -280,7 +280,7 @@ def test_the_stop_ends_a_send_that_would_wait_for_its_broker_for_ever(
         elif killed_s and state.elapsed_s > killed_s[0] + 2:
             raise KeyboardInterrupt
 
-    options = replace(OPTIONS, seconds=10, producers=1, faults=())
+    options = replace(OPTIONS, seconds=60, producers=1, faults=())
     plan = replace(planned(options, pair.backend), workloads=("qos1",))
     with Soak(plan, pair, request, tmp_path, kill) as soak:
         ending = soak.run()

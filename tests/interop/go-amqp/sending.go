@@ -46,7 +46,7 @@ var sending = []check{
 		}
 		senders.Wait()
 		equal("failures", 0, len(failed))
-		equal("messages", 400, len(b.takeAll()))
+		equal("messages", 400, len(b.takeAll(400)))
 	}},
 	{name: "send_with_receipts", body: func(b *bench) {
 		sender := b.sender(b.session(), b.queue())

@@ -339,11 +339,11 @@ func unsubscribe(to string) error {
 }
 
 func heartBeats(to string) error {
-	conn, err := connected(stomp.ConnOpt.HeartBeat(300*time.Millisecond, 300*time.Millisecond))
+	conn, err := connected(stomp.ConnOpt.HeartBeat(800*time.Millisecond, 800*time.Millisecond))
 	if err != nil {
 		return err
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(3 * time.Second)
 	return errors.Join(conn.Send(to, "text/plain", []byte("x"), stomp.SendOpt.Receipt), conn.Disconnect())
 }
 

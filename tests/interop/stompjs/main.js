@@ -117,11 +117,12 @@ async function round(to, version) {
   await ended(client);
 }
 
-async function left(to) {
+async function left(to, count) {
   const { client } = await connected();
+  const { next, none } = await subscribed(client, to);
   const bodies = [];
-  client.subscribe(to, (message) => bodies.push(message.body));
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  while (bodies.length < count) bodies.push((await next()).body);
+  await none();
   await ended(client);
   return bodies.sort();
 }
@@ -155,7 +156,7 @@ const checks = {
     const { client, messages } = await three(to, 'client');
     await receipt(client, (headers) => messages[1].ack(headers));
     await ended(client);
-    equal(await left(to), ['2']);
+    equal(await left(to, 1), ['2']);
   },
   async ack_individual_and_the_rest_come_again(to) {
     const { client, messages } = await three(to, 'client-individual');
@@ -234,8 +235,8 @@ const checks = {
     await ended(client);
   },
   async heart_beats() {
-    const { client, closed } = await connected({ heartbeatIncoming: 300, heartbeatOutgoing: 300 });
-    const first = await Promise.race([closed.then(() => 'closed'), new Promise((resolve) => setTimeout(resolve, 2_000, 'open'))]);
+    const { client, closed } = await connected({ heartbeatIncoming: 800, heartbeatOutgoing: 800 });
+    const first = await Promise.race([closed.then(() => 'closed'), new Promise((resolve) => setTimeout(resolve, 3_000, 'open'))]);
     equal(first, 'open');
     await ended(client);
   },

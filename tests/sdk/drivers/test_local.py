@@ -19,7 +19,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_sdk.runners.real import RealRunner
 from assay_sdk.runners.virtual import VirtualRunner
 
-SOON_NS = 5_000_000_000
+SOON_NS = 30_000_000_000
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ class Deaf:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(path))
         self.listener.listen(1)
-        self.listener.settimeout(5)
+        self.listener.settimeout(30)
 
     def accept(self) -> socket.socket:
         """Return the client's connection, after reading its greeting."""
         end, _ = self.listener.accept()
-        end.settimeout(5)
+        end.settimeout(30)
         splitter = LocalFrameSplitter()
         while not splitter.feed(end.recv(1)):
             pass

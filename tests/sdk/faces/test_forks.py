@@ -25,7 +25,7 @@ def test_a_forked_process_is_told_to_connect_again() -> None:
         consumer = context.create_consumer(Queue("Q"))
         child = os.fork()
         if not child:
-            signal.alarm(20)
+            signal.alarm(120)
             code = 1
             try:
                 for use in (lambda: producer.send("a"), lambda: consumer.receive(0), context.close):

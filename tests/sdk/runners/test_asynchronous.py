@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay_sdk.runners.asynchronous import AsyncioRunner
 
 MS = 1_000_000
-LIMIT_S = 5
+LIMIT_S = 60
 
 
 def on_loop(story: Callable[[AsyncioRunner], Coroutine[Any, Any, None]]) -> None:

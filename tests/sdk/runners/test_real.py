@@ -30,7 +30,8 @@ def in_ms(runner: RealRunner, span: int) -> int:
 
 def test_jobs_run_in_the_order_of_their_due_times_and_then_of_their_scheduling(runner: RealRunner) -> None:
     ran: list[str] = []
-    due = in_ms(runner, 20)
+    runner.run_until(lambda: True, None)  # starts the loop's thread
+    due = in_ms(runner, 200)
     runner.call_at(due + MS, lambda: ran.append("late"))
     runner.call_at(due, lambda: ran.append("first"))
     runner.call_at(due, lambda: ran.append("second"))
@@ -41,7 +42,8 @@ def test_jobs_run_in_the_order_of_their_due_times_and_then_of_their_scheduling(r
 
 def test_a_job_taken_back_does_not_run_and_taking_back_twice_does_nothing(runner: RealRunner) -> None:
     ran: list[str] = []
-    due = in_ms(runner, 10)
+    runner.run_until(lambda: True, None)  # starts the loop's thread
+    due = in_ms(runner, 200)
     cancel = runner.call_at(due, lambda: ran.append("never"))
     runner.call_at(due + MS, lambda: ran.append("last"))
     cancel()
@@ -72,7 +74,10 @@ def test_a_wait_ends_at_its_deadline_and_is_counted(runner: RealRunner) -> None:
     assert runner.waited_ns >= 10 * MS
 
 
-def test_what_has_come_by_the_deadline_is_seen_though_the_loop_was_held_up(runner: RealRunner) -> None:
+def test_what_has_come_by_the_deadline_is_seen_though_the_loop_was_held_up(
+    runner: RealRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay_sdk.runners.real._CATCH_UP_S", 30)
     ours, theirs = socket.socketpair()
     came: list[bytes] = []
     begun, free = threading.Event(), threading.Event()
@@ -125,14 +130,19 @@ def test_a_condition_that_holds_already_does_not_wait(runner: RealRunner) -> Non
 
 
 def test_a_condition_true_for_one_job_only_is_seen(runner: RealRunner) -> None:
-    state = {"on": False}
+    state, asked = {"on": False}, threading.Event()
 
     def switch(*, on: bool) -> None:
+        assert asked.wait(10)
         state["on"] = on
 
-    runner.call_at(in_ms(runner, 10), lambda: switch(on=True))
-    runner.call_soon(lambda: runner.call_at(in_ms(runner, 10), lambda: switch(on=False)))
-    assert runner.run_until(lambda: state["on"], in_ms(runner, 5_000))
+    def is_on() -> bool:
+        asked.set()
+        return state["on"]
+
+    runner.call_soon(lambda: switch(on=True))
+    runner.call_soon(lambda: switch(on=False))
+    assert runner.run_until(is_on, in_ms(runner, 5_000))
 
 
 def test_a_job_may_wait_and_turns_the_same_crank(runner: RealRunner) -> None:

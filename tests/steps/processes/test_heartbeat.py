@@ -13,6 +13,7 @@ import pytest
 
 from assay_evidence.events import ScenarioEnd
 from assay_evidence.reader import read_journals
+from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from assay_steps.processes.heartbeat import LONG_NS, USUAL_NS, Heartbeat
 
@@ -83,7 +84,11 @@ def test_a_scenarios_journal_says_how_late_the_harness_came(tmp_path: Path, back
     if real:
         pytest.importorskip("cproton", reason="proton's C library is not installed")
     options = SuiteOptions(out=tmp_path / "out", backend=backend, rules=("DD-14",), workers=0)
-    assert run_suite(options) is pytest.ExitCode.OK, (tmp_path / "out" / "pytest.log").read_text()
+    code = run_suite(options)
+    log = (tmp_path / "out" / "pytest.log").read_text()
+    assert code is pytest.ExitCode.OK or (real and code is pytest.ExitCode.TESTS_FAILED), log
+    verdicts = {one.verdict for one in load_verdicts(tmp_path / "out" / "verdicts.json").scenarios}
+    assert not verdicts & {Verdict.FAIL, Verdict.ERROR}, log  # on a busy machine, some are inconclusive
     ends = [one for one in read_journals(tmp_path / "out" / "journals").events if isinstance(one, ScenarioEnd)]
     assert ends
     assert all((one.late_ns is not None) is real for one in ends)

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.docker
 
 QUEUE = Address(AddressKind.QUEUE, "orders")
 TOPIC = Address(AddressKind.TOPIC, "news")
-SOON_MS = 10_000
+SOON_MS = 30_000
 SECOND_NS = 1_000_000_000
 
 

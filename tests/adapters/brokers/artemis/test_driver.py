@@ -94,7 +94,7 @@ class Line:
         self.wire = AmqpDriver().connect(target, self.said.append, runner)
         self.until(lambda: bool(self.said))
 
-    def until(self, done: Any, limit_ms: int = 10_000) -> None:
+    def until(self, done: Any, limit_ms: int = 60_000) -> None:
         assert self.runner.run_until(done, self.runner.clock.monotonic_ns() + limit_ms * MS), self.said
 
     def ask(self, make: Any, *args: Any, **kwargs: Any) -> Done | Failed:
@@ -120,7 +120,7 @@ class Line:
         assert isinstance(answer, Failed), answer
         return answer.refused.kind
 
-    def arrived(self, link: int, number: int = 1, limit_ms: int = 10_000) -> Arrived:
+    def arrived(self, link: int, number: int = 1, limit_ms: int = 60_000) -> Arrived:
         """Wait for the n-th message on a link (`number`, from 1), and return its event."""
         self.until(lambda: len(self.all(link)) >= number, limit_ms)
         return self.all(link)[number - 1]
@@ -231,7 +231,7 @@ def test_a_message_comes_as_it_was_sent(line: Line) -> None:
 def test_a_delayed_message_comes_when_its_delay_is_over(line: Line) -> None:
     to = queue()
     line.receive(1, to)
-    due_ms = line.runner.clock.wall_ns() // MS + 1_000
+    due_ms = line.runner.clock.wall_ns() // MS + 3_000
     line.send(to, text("late", delivery_time_ms=due_ms), text("now"))
     assert line.arrived(1).message.body == "now"
     assert line.arrived(1, 2).message.body == "late"

@@ -90,7 +90,7 @@ def suffered(instance: ProductInstance, injection: HalvesInjection, since_ns: in
     assert since_ns <= begin_ns < end_ns <= instance.clock.monotonic_ns()
 
 
-def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen | None:
+def receive(session: ClientSession, of: Address, limit_ms: int = 30_000) -> Seen | None:
     return value(value(session.consumer(Origin(address=of), actor="receiver")).receive(limit_ms))
 
 
@@ -118,7 +118,7 @@ def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance:
     value(producer.send(Draft(key="k1", body="k1")))
     suffered(instance, injection, answered_ns)
     consumer = value(session(instance).consumer(Origin(address=to), actor="receiver"))
-    came = [value(consumer.receive(5_000)) for _ in range(2)]
+    came = [value(consumer.receive(30_000)) for _ in range(2)]
     assert [seen.key for seen in came if seen is not None] == ["other", "k1"]
 
 
@@ -129,7 +129,7 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Product
     automatic = session(instance, AckMode.AUTO)
     consumer = value(automatic.consumer(Origin(address=to), actor="first"))
     waiting_ns = instance.clock.monotonic_ns()
-    seen = value(consumer.receive(5_000))
+    seen = value(consumer.receive(30_000))
     assert seen is not None
     suffered(instance, injection, waiting_ns)
     again = receive(session(instance), to)

@@ -47,6 +47,11 @@ def test_a_broker_that_answers_before_the_disk_is_convicted(
 ) -> None:
     monkeypatch.setenv(ARTEMIS.image_variable, image)
     narrowed = ("-k", "many_kills_each")
-    run_suite(SuiteOptions(out=tmp_path, backend="artemis", rules=("PD-20",), probes=False, pytest_args=narrowed))
-    verdicts = {rule.id: rule.verdict for rule in load_verdicts(tmp_path / "verdicts.json").rules}
+    verdicts = {}
+    for attempt in range(3):  # without worker processes, a run does not repeat what a busy machine delayed
+        out = tmp_path / str(attempt)
+        run_suite(SuiteOptions(out=out, backend="artemis", rules=("PD-20",), probes=False, pytest_args=narrowed))
+        verdicts = {rule.id: rule.verdict for rule in load_verdicts(out / "verdicts.json").rules}
+        if verdicts != {"PD-20": Verdict.INCONCLUSIVE}:
+            break
     assert verdicts == {"PD-20": Verdict.FAIL}

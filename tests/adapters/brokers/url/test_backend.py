@@ -40,7 +40,7 @@ from assay_sdk.runners.real import RealRunner
 
 CERTIFICATES = Path(__file__).parents[3] / "broker" / "security" / "certificates"
 ANYWHERE = HostPort("127.0.0.1", 0)
-SOON_MS = 5_000
+SOON_MS = 30_000
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def test_a_begin_is_answered_with_a_begin_and_nothing_else(server: Serving) -> N
 
 
 def test_a_client_that_does_not_open_in_time_is_cut_off() -> None:
-    with serving(limits=AmqpLimits(login_ms=100)) as server:
+    with serving(limits=AmqpLimits(login_ms=500)) as server:
         with Raw(server.port, header=b"AM") as silent:
             assert silent.read() is None
         with Raw(server.port) as header_only:
@@ -156,11 +156,11 @@ def test_a_client_that_does_not_open_in_time_is_cut_off() -> None:
 
 
 def test_a_client_that_has_opened_in_time_may_be_silent() -> None:
-    with serving(limits=AmqpLimits(login_ms=200)) as server, raw(server) as client:
-        client.socket.settimeout(0.5)
+    with serving(limits=AmqpLimits(login_ms=1_000)) as server, raw(server) as client:
+        client.socket.settimeout(1.3)
         with pytest.raises(TimeoutError):
             client.read()
-        client.socket.settimeout(5)
+        client.socket.settimeout(30)
         client.close()
 
 
@@ -234,17 +234,17 @@ def test_a_socket_with_more_octets_is_read_again_after_the_others() -> None:
         assert server.errors == []
 
 
-@pytest.mark.parametrize("login_ms", [100, 10_000], ids=["opened long ago", "opened just now"])
+@pytest.mark.parametrize("login_ms", [1_000, 10_000], ids=["opened long ago", "opened just now"])
 def test_a_silent_peer_is_given_up_and_heartbeats_are_sent(login_ms: int) -> None:
-    with serving(idle_timeout_ms=400, limits=AmqpLimits(login_ms=login_ms)) as server:
+    with serving(idle_timeout_ms=1_400, limits=AmqpLimits(login_ms=login_ms)) as server:
         with Raw(server.port) as client:
             seen = client.open("silent")
-            assert seen.at(4) == 200
+            assert seen.at(4) == 700
             assert client.wait(CLOSE).error()[0] == "amqp:resource-limit-exceeded"
         with Raw(server.port) as client:
             client.open("wants beats", b"", b"", b"", types.uint(200))
-            client.socket.settimeout(1)
-            assert client.socket.recv(8) == b"\x00\x00\x00\x08\x02\x00\x00\x00"
+            client.socket.settimeout(30)
+            assert client._take(8) == b"\x00\x00\x00\x08\x02\x00\x00\x00"
 
 
 def test_a_queue_manager_that_stops_closes_its_connections() -> None:
@@ -300,7 +300,7 @@ def test_a_connection_that_is_over_does_not_wait_for_the_collector_of_cycles(
             client.attach("r", RECEIVER, 1, source=source("Q"))
             if in_order:
                 client.close()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while any(type(one) is AmqpConnection for one in gc.get_objects()):
             assert time.monotonic() < deadline, "something of it refers to itself"
             time.sleep(0.01)  # the server's thread needs real time to notice, and nothing signals that

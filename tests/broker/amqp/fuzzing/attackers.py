@@ -13,7 +13,7 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import AMQP_FRAME, PROTOCOL_HEADER, SASL_FRAME, Splitter, frame
 from assay_sdk.amqp.types import Described
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 """The time limit for each reaction of the server, in seconds, for a busy machine."""
 _ERRORS = {CLOSE: 0, END: 0, DETACH: 2}
 """The position of the error in the performatives that have one."""

@@ -237,7 +237,7 @@ def test_half_a_login_is_cut_off_after_its_time(guarded: Serving) -> None:
     with Raw(guarded.port, header=SASL_HEADER[:3]) as client, Raw(guarded.port, header=SASL_HEADER) as other:
         assert last_words(other) is None
         assert client.socket.recv(10) == b""
-    assert 1 < time.monotonic() - began < LIMIT_S
+    assert 1 < time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(
@@ -276,12 +276,12 @@ def test_a_handshake_without_a_login_is_cut_off_after_its_time(encrypted: Servin
 def test_a_client_in_the_tls_handshake_counts_against_the_limit_of_connections() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(CERTIFICATES / "certificate.pem", CERTIFICATES / "key.pem")
-    limits = AmqpLimits(connections=3, login_ms=1_000)
+    limits = AmqpLimits(connections=3, login_ms=3_000)
     with serving(security=Security(tls=context), limits=limits) as server:
         crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S) for _ in range(8)]
         began = time.monotonic()
         assert [hung_up(one) for one in crowd[3:]] == [True] * 5
-        assert time.monotonic() - began < 0.9
+        assert time.monotonic() - began < 2.5
         assert [hung_up(one) for one in crowd[:3]] == [True] * 3
         assert not server.do(lambda: dict(server.listener._clients))
         for one in crowd:

@@ -69,8 +69,8 @@ module.exports = {
   },
 
   async idle_connection_is_kept(bench) {
-    const connection = await bench.connect({ idle_time_out: 800 });
-    await pause(3_000); // several times the idle timeout: real time is what is tried
+    const connection = await bench.connect({ idle_time_out: 1500 });
+    await pause(5_000); // several times the idle timeout: real time is what is tried
     await works(bench, connection);
   },
 

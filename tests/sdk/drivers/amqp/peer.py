@@ -23,7 +23,7 @@ from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.model.reasons import Refused
 from assay_sdk.runners.real import READ, RealRunner
 
-LIMIT_MS = 5_000
+LIMIT_MS = 30_000
 
 Handler = Callable[[Any], None]
 

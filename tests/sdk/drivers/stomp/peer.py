@@ -16,7 +16,7 @@ from assay_sdk.runners.real import RealRunner
 from assay_sdk.stomp import CLIENT_COMMANDS, Frame, FrameReader, HeartBeat, Version, encode_frame
 from assay_sdk.stomp.conventions import Conventions
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 EventT = TypeVar("EventT", bound=DriverEvent)
 
 

@@ -147,9 +147,9 @@ def test_heart_beats_keep_a_connection_with_tls_open() -> None:
     with serving(security=Security(None, server_context(CERTIFICATE, KEY))) as server:
         url = f"stomps://localhost:{server.port}"
         runner = RealRunner()
-        client = Client(runner, Target(url=url, ca_file=str(CERTIFICATE)), StompDriver(None, HeartBeat(100, 100)))
+        client = Client(runner, Target(url=url, ca_file=str(CERTIFICATE)), StompDriver(None, HeartBeat(800, 800)))
         client.until(Opened)
-        due_ns = runner.clock.monotonic_ns() + 1_000_000_000
+        due_ns = runner.clock.monotonic_ns() + 2_000_000_000
         assert not runner.run_until(lambda: any(isinstance(event, Closed) for event in client.events), due_ns)
         client.submit(Close(1))
         assert client.until(Closed).refused is None

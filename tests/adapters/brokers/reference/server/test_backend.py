@@ -52,7 +52,7 @@ from assay_sdk.model.message import Address, AddressKind
 
 pytestmark = pytest.mark.xdist_group("reference-server")
 QUEUE = Address(AddressKind.QUEUE, "Q")
-LIMIT_MS = 5_000
+LIMIT_MS = 30_000
 
 
 @pytest.fixture(scope="module")

@@ -46,8 +46,8 @@ final class Connections implements Check.Group {
     }
 
     private static void idle(Bench bench) throws Exception {
-        Session session = bench.session("amqp.idleTimeout=600");
-        Thread.sleep(2_500); // several times the idle timeout: real time is what is tried
+        Session session = bench.session("amqp.idleTimeout=1500");
+        Thread.sleep(5_000); // several times the idle timeout: real time is what is tried
         Bench.send(session, bench.queue(session), "still there");
         Expect.texts(session.createConsumer(bench.queue(session)), List.of("still there"));
     }
