@@ -17,8 +17,8 @@ from assay_broker.variants.model import Variant, sends
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc, Refused
 
-_LATE_MS = 2_500
-"""How late a variant releases messages, in milliseconds: half of a run's default limit for lateness."""
+_LATE_MS = 4_000
+"""How late a variant releases messages, in milliseconds: a second less than a run's default limit for lateness."""
 
 
 def _outliving(message: Message) -> Message:
@@ -113,14 +113,16 @@ DELAY_VARIANTS = (
             "DD-38",
             "DD-50",
             "DD-52",
+            "DD-55",
             "DD-70",
             "DD-73",
             "DD-75",
             "DD-76",
             "DD-77",
             "DD-83",
+            "BT-15",
         ),
-        text="Every delayed message is released 2.5 s after its delay, within the run's limit for lateness.",
+        text="Every delayed message is released 4 s after its delay, within the run's limit for lateness.",
         allowed_by="DELAY:7 says that the message is delivered once the delay is over, and gives no limit.",
         apply=lambda: _with(lambda settings: replace(settings, release_after_ms=_LATE_MS)),
     ),

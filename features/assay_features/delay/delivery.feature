@@ -788,7 +788,7 @@ Feature: A delayed message is delivered once its delay is over
       And "relay" will send "slow" to queue "replies" with a delivery delay of 12 s, one in each callback
       When receiver "relay" starts to receive and works 7 s on each and commits as soon as 2 messages have come
       And "relay" has seen "m1" and "m2"
-      Then the receiver sees "slow" within 20 s after its send
+      Then the receiver sees "slow" in time, 15 s after its send
       And the receiver sees "slow" no earlier than 12 s after its send
 
     @needs-topic
@@ -800,7 +800,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And session "work" is committed
       Then sending "slow" is accepted
-      And "live" sees "slow" within 20 s after its send
+      And "live" sees "slow" in time after session "work" was committed
 
     @needs-topic
     Scenario: A publication that was committed during its delay comes when the delay is over
@@ -821,7 +821,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And session "work" is committed
       Then sending "slow" is accepted
-      And the receiver sees "slow" within 6 s after session "work" was committed
+      And the receiver sees "slow" in time after session "work" was committed
 
     Scenario: A message that was committed during its delay comes when the delay is over
       Given an empty queue
@@ -848,7 +848,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent in session "work" to the queue with a delivery delay of 10 s
       And message "fast" is sent in session "work" to the queue with a delivery delay of 1 s
       And session "work" is committed
-      Then the receiver sees "fast" within 3 s after its delay of 1 s
+      Then the receiver sees "fast" in time, 1 s after its send
 
     @needs-non-persistent
     Scenario: A non-persistent message whose delay ended before the commit comes at the commit
@@ -859,7 +859,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And session "work" is committed
       Then sending "slow" is accepted
-      And the receiver sees "slow" within 6 s after session "work" was committed
+      And the receiver sees "slow" in time after session "work" was committed
 
     Scenario: In one unit of work with two producers, each message's delay counts from the message's own send
       Given an empty queue
@@ -872,7 +872,7 @@ Feature: A delayed message is delivered once its delay is over
       And producer "late" sends message "slow"
       And session "work" is committed
       Then the receiver sees "slow" no earlier than 12 s after its send
-      And the receiver sees "fast" within 6 s after session "work" was committed
+      And the receiver sees "fast" in time after session "work" was committed
 
     Scenario: In one unit of work of a producer without a destination, the delay of each message counts from that message's send
       Given an empty queue
@@ -973,7 +973,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And branch "b1" is prepared
       And branch "b1" is committed
-      Then the receiver sees "slow" within 20 s after its send
+      Then the receiver sees "slow" in time, 15 s after its send
       And the receiver sees "slow" exactly once
 
     @evidence @needs-xa @needs-kill @needs-topic @needs-durable-subscription
@@ -1000,7 +1000,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And session "work" is committed
       Then sending "slow" is accepted
-      And "live" sees "slow" within 20 s after its send
+      And "live" sees "slow" in time after session "work" was committed
 
       @needs-durable-subscription
       Examples: Durable
@@ -1023,7 +1023,7 @@ Feature: A delayed message is delivered once its delay is over
       And 13 s have passed since "slow" was sent
       And session "work" is committed
       Then sending "slow" is accepted
-      And "left" sees "slow" within 20 s after its send
+      And "left" sees "slow" in time after session "work" was committed
 
     @evidence @needs-restart
     Scenario: If the broker is restarted after the commit, the delay of a message still counts from the send

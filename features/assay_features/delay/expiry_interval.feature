@@ -192,7 +192,7 @@ Feature: The delay counts as part of the expiry interval
     Scenario: No report comes before the message has expired
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 15 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
-      When "m1" is overdue
+      When 8 s have passed since "m1" was sent
       Then queue "replies" holds no report
       And a report on "m1" with feedback MQFB_EXPIRATION is on queue "replies"
 

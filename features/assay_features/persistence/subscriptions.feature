@@ -1423,7 +1423,6 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "upper" comes back
       Then "upper" sees "missed" exactly once
 
-    @kit
     Scenario Outline: Two subscriptions each get a copy even if client id and name, joined with "<sign>", form the same text
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"

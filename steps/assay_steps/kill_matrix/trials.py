@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Callable, Generator, Mapping
@@ -112,6 +113,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
             probes=False,
         )
         code = run_suite(options, plugins=[result, *([Sample(trial.every, trial.first)] if trial.every > 1 else ())])
+        gc.collect()  # otherwise the next run in this process freezes this run's garbage, and keeps it
         if code is pytest.ExitCode.NO_TESTS_COLLECTED:
             raise UntriedError(trial.subject, f"no scenario tries {', '.join(trial.rules)}; name other rules.")
         if code not in DONE:

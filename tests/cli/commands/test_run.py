@@ -188,7 +188,7 @@ def test_a_run_in_two_faces_counts_them_in_summary_verdicts_and_report(assay: As
 
 
 @pytest.mark.parametrize(
-    ("late", "verdict", "code"), [("1s", "fail", Exit.NOT_AS_EXPECTED), ("4s", "pass", Exit.AS_EXPECTED)]
+    ("late", "verdict", "code"), [("1s", "fail", Exit.NOT_AS_EXPECTED), ("6s", "pass", Exit.AS_EXPECTED)]
 )
 def test_how_late_a_message_may_come_is_the_runs_choice_and_is_recorded(
     late: str, verdict: str, code: Exit, tmp_path: Path, assay: Assay
@@ -202,6 +202,14 @@ def test_how_late_a_message_may_come_is_the_runs_choice_and_is_recorded(
     assert recorded == {late.replace("s", " s")}
     report = (tmp_path / "report" / "index.html").read_text()
     assert f"the tolerated variant released-late is switched on. A message may be late by {late[0]} s." in report
+
+
+def test_scenarios_about_times_to_live_and_commits_hold_however_late_a_message_may_come(
+    tmp_path: Path, assay: Assay
+) -> None:
+    assert (
+        assay("run", "--out", tmp_path, "--late", "30s", "--rule", "DD-27", "--rule", "DD-57").code is Exit.AS_EXPECTED
+    )
 
 
 @pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers at once"), ("soon", "'soon' is no duration")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
@@ -233,6 +234,14 @@ def test_a_trial_that_pytest_could_not_do_is_an_error_and_no_defect_that_nothing
 
 def test_a_trial_that_is_done_tells_every_scenarios_verdict() -> None:
     assert {outcome.verdict for outcome in outcomes_of(TRIAL).values()} == {"pass"}
+
+
+def test_trials_in_one_process_do_not_fill_its_memory() -> None:
+    counts: list[int] = []
+    for _ in range(3):
+        outcomes_of(Trial("reference", None, ("PD-21",)))
+        counts.append(len(gc.get_objects()))
+    assert counts[2] - counts[1] < 1_000
 
 
 @pytest.mark.parametrize(

@@ -78,14 +78,10 @@ def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECE
     _within(world, evidence, label, name, {"limit_ms": limit})
 
 
-@then(phrase("the receiver sees {label:Name} within {limit:Duration} after its delay of {delay:Duration}"))
-def _(world: World, evidence: Evidence, label: str, limit: int, delay: int) -> None:
-    _within(world, evidence, label, RECEIVER, {"delay_ms": delay, "limit_ms": limit})
-
-
-@then(phrase("the receiver sees {label:Name} within {limit:Duration} after session {session:Name} was committed"))
-def _(world: World, evidence: Evidence, label: str, limit: int, session: str) -> None:
-    _within(world, evidence, label, RECEIVER, {"limit_ms": limit}, after=world.recorder.committed(session))
+@then(phrase("the receiver sees {label:Name} in time after session {session:Name} was committed"))
+@then(phrase("{name:Name} sees {label:Name} in time after session {session:Name} was committed"))
+def _(world: World, evidence: Evidence, label: str, session: str, name: str = RECEIVER) -> None:
+    _within(world, evidence, label, name, {"limit_ms": world.limits.late_ms}, after=world.recorder.committed(session))
 
 
 @then(
