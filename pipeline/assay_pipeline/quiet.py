@@ -34,7 +34,7 @@ QUIET_MS = Limit(
 
 LATE_MS = Limit(
     "late_ms",
-    4_000,
+    5_000,
     "How long a consumer must have waited in vain for a message that may come late: because it is delayed, or because a"
     " connection that was lost may still hold it.",
 )

@@ -17,7 +17,7 @@ from tests.contract.arguments import ArgumentContract
 from tests.contract.interruptions import InterruptionContract
 from tests.contract.poison import PoisonContract
 from tests.contract.requests import RequestContract
-from tests.contract.world import QUIET_MS, SOON_MS, World, bodies
+from tests.contract.world import MS, QUIET_MS, SOON_MS, World, bodies
 
 from assay_sdk import (
     AS_DESTINATION,
@@ -339,7 +339,9 @@ class DriverContract(ArgumentContract, InterruptionContract, PoisonContract, Req
                 batch_size=10,
                 batch_timeout=1_000,
             )
+            begun_ns = world.runner.clock.monotonic_ns()
             assert world.until(lambda: sum(map(len, batches)) == 25)
+            assert world.runner.clock.monotonic_ns() - begun_ns < 10_000 * MS
         assert [text for batch in batches for text in batch] == [str(number) for number in range(25)]
         assert [len(batch) for batch in batches] == [10, 10, 5]
 

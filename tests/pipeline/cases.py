@@ -281,7 +281,7 @@ CASES = (
         "PD-20", "an administrator may have closed the queue before", _killed(admin="ALTER QLOCAL(Q) GET(DISABLED)"), {}
     ),
     Case("PD-20", "a delayed message may be late", _killed(delay_ms=2_000), {}),
-    Case("PD-20", "a delayed message is lost", _killed(delay_ms=500), {"m": BROKEN}),
+    Case("PD-20", "a delayed message is lost", _killed(delay_ms=500, to_ms=6_000), {"m": BROKEN}),
     Case("PD-20", "it may be on another queue manager", _killed(member="B"), {}),
     Case("PD-20", "a queue may have been full", _killed(admin="DEFINE QLOCAL(Q) MAXDEPTH(1)"), {}),
     Case("PD-20", "a fault before the send proves nothing", _fault_before_the_send, {}),

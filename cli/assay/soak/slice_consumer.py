@@ -19,10 +19,10 @@ from assay_steps.cast.actors import Consumer
 
 EARLY_MS = 2_000
 """Consumers attach this many milliseconds before their slice, so that they subscribe before its first message."""
-QUIET_MS = 4_500
+QUIET_MS = 5_500
 """A consumer ends after it has received nothing for this time, in milliseconds.
 
-A message may come late: the judge calls it missing only if a consumer waited 4 s without receiving it
+A message may come late: the judge calls it missing only if a consumer waited 5 s without receiving it
 (`assay_pipeline.quiet.LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal
 to the beginning of this wait.
 """

@@ -64,6 +64,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
       And the queue is browsed every 200 ms for 8 s
+      And a receiver starts to wait on the queue
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-topic
@@ -132,7 +133,7 @@ Feature: No receiver or browser gets a delayed message before its delay is over
         | delivery mode persistent for this send only     |
         | priority 9 for this send only                   |
         | a time to live of 1 h for this send only        |
-        | a time to live of 30 s for this send only       |
+        | a time to live of 1 min for this send only       |
         | correlation id "order 7"                        |
 
     Scenario Outline: Neither of two <mode> messages without properties comes before its delay is over
@@ -207,11 +208,11 @@ Feature: No receiver or browser gets a delayed message before its delay is over
       Then the receiver sees "slow" no earlier than 5 s after its send
 
     Scenario: A message that is sent later with a shorter delay is delivered first
-      The delays differ by more than the run's limit for the lateness of a message.
+      The delays differ by more than the default limit for the lateness of a message (5 s).
 
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "slow" is sent to the queue with a delivery delay of 12 s
+      When message "slow" is sent to the queue with a delivery delay of 10 s
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast", "slow" in that order
 

@@ -264,11 +264,11 @@ Feature: Exception reports on delayed messages that could not be put
 
     @kit @needs-time-to-live
     Scenario: A report on the dead-letter queue is still there after the end of the message's time to live
-      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 40 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
       When the staging queue no longer holds "m1"
-      And 25 s have passed since "m1" was sent
+      And 45 s have passed since "m1" was sent
       Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
 
     Scenario: A report that went to the dead-letter queue does not go to the reply-to queue later

@@ -84,11 +84,11 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
     Scenario: A subscriber at queue manager B gets each of two publications after the publication's own delay
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
-      When message "slow" is sent to the topic with a delivery delay of 4 s
+      When message "slow" is sent to the topic with a delivery delay of 10 s
       And message "fast" is sent to the topic with a delivery delay of 1 s
       Then "reader" sees "fast" and "slow" exactly once
       And "reader" sees "fast" and "slow" in that order
-      And "reader" sees "slow" no earlier than 4 s after its send
+      And "reader" sees "slow" no earlier than 10 s after its send
 
     @needs-local-transaction
     Scenario: A subscriber at queue manager B gets a committed publication, but not a publication that was rolled back

@@ -75,21 +75,21 @@ Feature: Report options of delayed messages
 
     @needs-time-to-live
     Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of the original's time to live
-      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 min, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
-      Then the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
+      Then the report on "m1" on queue "replies" has the remaining part of 1 min as its Expiry, in tenths of a second, to within a second
       And the report on "m1" on queue "replies" has Report "0"
 
     @needs-time-to-live
     Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the original's MQRO_DISCARD_MSG and expiry
-      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 min, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has exactly the report options MQRO_DISCARD_MSG
-      And the report on "m1" on queue "replies" has the remaining part of 20 s as its Expiry, in tenths of a second, to within a second
+      And the report on "m1" on queue "replies" has the remaining part of 1 min as its Expiry, in tenths of a second, to within a second
 
     @needs-time-to-live
     Scenario: Without MQRO_PASS_DISCARD_AND_EXPIRY, an exception report never expires
-      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 min, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has Expiry "-1"
       And the report on "m1" on queue "replies" has Report "0"

@@ -158,8 +158,8 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Given a topic
       And a non-durable subscriber "left" on the topic
       And a non-durable subscriber "right" on the topic
-      When message "news" is sent to the topic with a delivery delay of 10 s
-      And message "next" is sent to the topic with a delivery delay of 12 s
+      When message "news" is sent to the topic with a delivery delay of 8 s
+      And message "next" is sent to the topic with a delivery delay of 10 s
       And the administrator takes "news" off the staging queue by correlation id
       And the administrator takes "news" off the staging queue by correlation id
       Then the administrator has taken "news" off

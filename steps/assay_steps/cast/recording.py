@@ -113,15 +113,11 @@ class Recorder:
         return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
 
     def committed(self, session: str) -> str:
-        """Return the reference of the event of a session's last commit.
-
-        Raises:
-            LookupError: The session has not committed a unit of work.
-        """
+        """Return the reference of the event of a session's last commit; empty if no commit was accepted."""
         for event in reversed(self.journal.events):
             if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
                 return event.ref
-        raise LookupError(f"Session {session!r} has committed nothing.")
+        return ""
 
     def left(self, actor: str) -> events.Call:
         """Return the last call that closed an actor's consumer, session or connection, or dropped its connection.

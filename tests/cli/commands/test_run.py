@@ -212,6 +212,11 @@ def test_scenarios_about_times_to_live_and_commits_hold_however_late_a_message_m
     )
 
 
+def test_a_late_broker_does_not_fail_the_client_that_takes_batches(tmp_path: Path, assay: Assay) -> None:
+    ended = assay("run", "--out", tmp_path, "--variant", "released-late", "--rule", "BT-15")
+    assert ended.code is Exit.AS_EXPECTED
+
+
 @pytest.mark.parametrize(("late", "told"), [("0", "no broker delivers at once"), ("soon", "'soon' is no duration")])
 def test_a_senseless_limit_for_lateness_is_refused(late: str, told: str, tmp_path: Path, assay: Assay) -> None:
     ended = assay("run", "--out", tmp_path / "out", "--late", late)

@@ -132,9 +132,9 @@ CONTESTED = (
 )
 """Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""
 DEPARTED = (
-    _DD03("the consumer waited long enough, and then left", _waited_and_left(4_000), {"m": BROKEN}),
+    _DD03("the consumer waited long enough, and then left", _waited_and_left(5_000), {"m": BROKEN}),
     _DD03("two consumers waited long enough, and then left", _waited_and_left(5_000, 6_000), {"m": BROKEN}),
-    _DD03("another consumer left soon, and may have held it so long", _waited_and_left(2_000, 5_999), {}),
-    _DD03("one waited long enough after the other had left", _waited_and_left(2_000, 6_000), {"m": BROKEN}),
+    _DD03("another consumer left soon, and may have held it so long", _waited_and_left(2_000, 6_999), {}),
+    _DD03("one waited long enough after the other had left", _waited_and_left(2_000, 7_000), {"m": BROKEN}),
 )
 """Scenarios in which the consumers leave after their waits."""

@@ -178,7 +178,7 @@ COPIES = (
         {"m>a": BROKEN},
     ),
     Case("PD-11", "a delayed copy may be late", _unreceived(delay_ms=500), {}),
-    Case("PD-11", "a delayed copy is missing", _unreceived(delay_ms=500, silent_ms=4_500), {"m>a": BROKEN}),
+    Case("PD-11", "a delayed copy is missing", _unreceived(delay_ms=500, silent_ms=5_500), {"m>a": BROKEN}),
     Case("PD-11", "the broker ended a session", _unreceived(ended=True), {}),
     Case("PD-11", "the subscriber is at another queue manager", _unreceived(member="B"), {}),
     Case("PD-11", "a queue may have been full", _unreceived(admin="DEFINE QLOCAL(Q) MAXDEPTH(1)"), {}),

@@ -248,6 +248,7 @@ def test_a_delayed_scenario_is_repeated_while_the_last_scenarios_still_run(tmp_p
     )
     assert run_suite(options, plugins=[Waiter(tmp_path / "begun")]) is pytest.ExitCode.OK
     found = {scenario.scenario: (scenario.verdict, scenario.attempt) for scenario in evidence(out)[1].scenarios}
+    assert found.keys() == {SENSITIVE, RESTARTED}
     assert {verdict for verdict, _ in found.values()} == {Verdict.PASS}
     assert found[SENSITIVE][1] >= 2
 
@@ -301,6 +302,7 @@ def test_a_scenario_whose_shared_fault_failed_is_repeated_with_a_fault_of_its_ow
     assert run_suite(options, plugins=[Misser(notes)]) is pytest.ExitCode.OK
     (found,) = evidence(out)[1].scenarios
     assert found.verdict is Verdict.PASS
+    assert found.attempt >= 2
     assert notes.read_text("utf-8").split() == ["restart", *["None"] * (found.attempt - 1)]
 
 

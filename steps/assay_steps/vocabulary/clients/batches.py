@@ -152,10 +152,16 @@ def _take(world: World, origin: Origin, name: str, count: int) -> None:
 
 
 def _await_all(world: World, *names: str) -> None:
-    """Wait until the consumers together have received all messages of their destinations."""
+    """Wait until the consumers together have received all messages of their destinations that are due by then."""
     origins = {world.consumers[name].origin.address for name in names}
-    sent_there = [sent for sent in world.messages.values() if sent.destination in origins]
-    world.await_sightings(names, (sent.key for sent in sent_there if sent.answer.accepted))
+    expected = [
+        sent.key
+        for label, sent in world.messages.items()
+        if sent.destination in origins
+        and sent.answer.accepted
+        and world.left_ms(label, sent.delay_ms) <= world.limits.expected_ms
+    ]
+    world.await_sightings(names, expected)
 
 
 def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int) -> None:

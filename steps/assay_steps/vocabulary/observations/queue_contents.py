@@ -368,4 +368,4 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     sent = world.messages[label]
     world.observe((RECEIVER,), ())
     options = {"option.refused": f"refused {sent.call}", "option.undelayed": f"seen {sent.key}"}
-    evidence.claim("one-of", {"actors": RECEIVER} | options, {"within_ms": world.limits.late_ms})
+    evidence.claim("one-of", {"actors": RECEIVER} | options, {"within_ms": 2 * world.limits.at_once_ms})
