@@ -113,11 +113,15 @@ class Recorder:
         return next(event.ref for event in written if isinstance(event, events.Return) and event.call == ids[call])
 
     def committed(self, session: str) -> str:
-        """Return the reference of the event of a session's last commit; empty if no commit was accepted."""
+        """Return the reference of the answer to a session's last commit call, whether accepted or refused.
+
+        Raises:
+            LookupError: No step has committed the session.
+        """
         for event in reversed(self.journal.events):
-            if isinstance(event, events.Unit) and event.actor == session and event.op == "commit":
-                return event.ref
-        return ""
+            if isinstance(event, events.Call) and event.actor == session and event.op == "commit":
+                return self.returned(event.ref)
+        raise LookupError(f"No step has committed session {session!r}.")
 
     def left(self, actor: str) -> events.Call:
         """Return the last call that closed an actor's consumer, session or connection, or dropped its connection.

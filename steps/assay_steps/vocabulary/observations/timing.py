@@ -81,8 +81,7 @@ def _(world: World, evidence: Evidence, label: str, limit: int, name: str = RECE
 @then(phrase("the receiver sees {label:Name} in time after session {session:Name} was committed"))
 @then(phrase("{name:Name} sees {label:Name} in time after session {session:Name} was committed"))
 def _(world: World, evidence: Evidence, label: str, session: str, name: str = RECEIVER) -> None:
-    after = world.recorder.committed(session)  # without a commit, the claim is inconclusive
-    _within(world, evidence, label, name, {"limit_ms": world.limits.late_ms}, **({"after": after} if after else {}))
+    _within(world, evidence, label, name, {"limit_ms": world.limits.late_ms}, after=world.recorder.committed(session))
 
 
 @then(

@@ -37,7 +37,7 @@ from assay_broker.security import Security
 from assay_sdk.amqp.frames import PROTOCOL_HEADER
 from assay_sdk.amqp.types import DecodeError
 
-SLOW_S = 15.0
+SLOW_S = 5.0
 """The largest number of seconds of one round trip of the probe on a busy machine; an unserved probe waits `LIMIT_S`."""
 
 _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
