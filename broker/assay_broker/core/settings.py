@@ -42,7 +42,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             not take it, to restart a failed delay processor, or to resend a message that another queue manager
             could not take.
         release_after_ms: The time in milliseconds from the end of a message's delay to its release; 0 if the processor
-            releases at once; more if it polls the staging queue.
+            releases at once.
+        release_every_ms: The time in milliseconds between two looks at the staging queue, if the processor releases
+            messages only then; 0 if it does not wait for such a look.
     """
 
     name: str = "ASSAY"
@@ -61,6 +63,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     max_name_bytes: int = 10_240
     retry_ms: int = 1_000
     release_after_ms: int = 0
+    release_every_ms: int = 0
 
     def fresh_objects(self) -> tuple[Definition, ...]:
         """Return the objects of a new queue manager with these settings."""

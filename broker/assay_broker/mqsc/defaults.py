@@ -85,13 +85,17 @@ def with_script(settings: Settings, script: str) -> Settings:
     return replace(settings, objects=tuple(dry_run.directory), authorities=tuple(dry_run.authorities))
 
 
-def default_settings(name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0") -> Settings:
+def default_settings(
+    name: str = "ASSAY", *, platform: Platform = "distributed", level: str = "8.0", factory_objects: bool = False
+) -> Settings:
     """Return the settings of a queue manager that starts with `default.mqsc`.
 
     Args:
         name: The queue manager's name.
         platform: The queue manager's platform.
         level: The queue manager's level, such as ``8.0``.
+        factory_objects: Whether only the authorities come from `default.mqsc`, and the objects have factory settings.
     """
     begin = default_objects(name, zos=platform == "zos")
-    return Settings(name=name, platform=platform, level=level, objects=begin.objects, authorities=begin.authorities)
+    objects = () if factory_objects else begin.objects
+    return Settings(name=name, platform=platform, level=level, objects=objects, authorities=begin.authorities)

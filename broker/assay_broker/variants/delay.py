@@ -20,6 +20,9 @@ from assay_sdk.model.reasons import Mqrc, Refused
 _LATE_MS = 4_000
 """How late a variant releases messages, in milliseconds: a second less than a run's default limit for lateness."""
 
+_GRID_MS = 4_500
+"""The time between two looks of a variant at the staging queue, in milliseconds: half a second less than the limit."""
+
 
 def _outliving(message: Message) -> Message:
     """Return a message that lives one millisecond longer, if it expires at its delivery time."""
@@ -126,6 +129,13 @@ DELAY_VARIANTS = (
         text="Every delayed message is released 4 s after its delay, within the run's limit for lateness.",
         allowed_by="DELAY:7 says that the message is delivered once the delay is over, and gives no limit.",
         apply=lambda: _with(lambda settings: replace(settings, release_after_ms=_LATE_MS)),
+    ),
+    Variant(
+        name="released-on-a-grid",
+        rules=("DD-02", "DD-03", "DD-20", "DD-27", "DD-38", "DD-55", "DD-57", "DD-77", "DD-81", "DD-85"),
+        text="Delayed messages are released every 4.5 s, so that one is late by 1 ms and the next by 4 s.",
+        allowed_by="DELAY:7 says that the message is delivered once the delay is over, and gives no limit.",
+        apply=lambda: _with(lambda settings: replace(settings, release_every_ms=_GRID_MS)),
     ),
     Variant(
         name="tried-again-rarely",

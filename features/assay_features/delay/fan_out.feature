@@ -469,6 +469,22 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is accepted
       And "reader" sees "news" exactly once
 
+    @evidence @needs-factory-settings
+    Scenario: If nobody has changed the base topic, a persistent delayed publication is refused
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+      And the base topic has PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
+
+    @control @needs-factory-settings @needs-non-persistent
+    Scenario: If nobody has changed the base topic, a non-persistent delayed publication is delivered
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
+      Then sending "news" is accepted
+      And "reader" sees "news" exactly once
+
     @needs-local-transaction
     Scenario: In a unit of work, a delayed publication is refused on a topic with PMSGDLV(ALLDUR)
       Given a topic with PMSGDLV(ALLDUR)

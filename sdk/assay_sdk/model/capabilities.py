@@ -94,6 +94,8 @@ class Capability(StrEnum):
     """An administrator gives users authorities on a queue or topic, and takes them away."""
     NATIVE_PUT = "native-put"
     """An application puts messages through the broker's own interface instead of JMS (MQI)."""
+    FACTORY_SETTINGS = "factory-settings"
+    """The kit starts a broker whose objects nobody has changed since its installation."""
     STAGING_QUEUE = "staging-queue"
     FLUSH_TRACE = "flush-trace"
     DATA_FOLDER = "data-folder"

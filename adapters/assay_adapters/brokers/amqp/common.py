@@ -56,6 +56,9 @@ def lacks_of(title: str) -> dict[Capability, Source]:
             f"{title} has no queue for messages that cannot be put to their target, with a header that says why."
         ),
         Capability.NATIVE_PUT: Source(f"{title} has no interface for applications like IBM MQ's MQI."),
+        Capability.FACTORY_SETTINGS: Source(
+            f"{title} has no objects of IBM MQ, and so none of their factory settings."
+        ),
         Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, not on a separate queue."),
         Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),
         Capability.XA: Source(

@@ -144,6 +144,10 @@ IBM_MQ = Product(
             "The kit has no client for the MQI; a put over REST has few fields and ignores DEFPSIST.",
             "IBM MQ documentation, POST /messaging/qmgr/{qmgrName}/queue/{queueName}/message",
         ),
+        Capability.FACTORY_SETTINGS: Source(
+            "The kit's user and the delayed publications need changes of the factory settings.",
+            "docs/how-to/test-ibm-mq.md",
+        ),
         Capability.RESTART_AT_LEVEL: Source("An image has one command level, so a restart cannot migrate it."),
     },
 )

@@ -40,6 +40,7 @@ IMPOSSIBLE: frozenset[Capability] = frozenset(
         Capability.NATIVE_PUT,
         Capability.XA,
         Capability.CANCEL,
+        Capability.FACTORY_SETTINGS,
         Capability.STAGING_QUEUE,
         Capability.FLUSH_TRACE,
         Capability.BLOCK_WRITE,

@@ -114,7 +114,11 @@ def stage_again(state: State, entry: Entry, due_ms: int) -> None:
         entry: The copy.
         due_ms: When the delay is over, in milliseconds since the epoch.
     """
-    state.staging.stage(entry, due_ms + state.settings.release_after_ms)
+    settings = state.settings
+    release_ms = due_ms + settings.release_after_ms
+    if settings.release_every_ms:
+        release_ms += -release_ms % settings.release_every_ms
+    state.staging.stage(entry, release_ms)
     watch_expiry(state, entry)
 
 

@@ -13,6 +13,7 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Namespace, Value
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.settings import Settings
 from assay_broker.defects.delay.filters import due_at
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
@@ -220,6 +221,17 @@ def _factory_allows(change: Change, _view: View) -> Change | None:
     return AlterObject(Kind.TOPIC, BASE_TOPIC, _ALL)
 
 
+def _allows_at_first(settings: Settings) -> Settings:
+    """Let the base topic of a queue manager with factory settings allow delayed publications."""
+    if settings.objects:
+        return settings
+    objects = (
+        replace(one, attributes={**one.attributes, **_ALL}) if one.name == BASE_TOPIC else one
+        for one in settings.fresh_objects()
+    )
+    return replace(settings, objects=tuple(objects))
+
+
 @defect(changes, "reaches-inherited-together", "DD-82")
 def _inherited_together(change: Change, _view: View) -> Change | None:
     """If a topic sets only one of PMSGDLV and NPMSGDLV, the other is ALLDUR and not inherited."""
@@ -309,6 +321,12 @@ FAN_OUT_DEFECTS = (
     _reach_unchecked,
     _never_altered,
     _factory_allows,
+    Defect(
+        name="new-base-topic-allows-delays",
+        rules=("DD-82",),
+        text="In factory settings, SYSTEM.BASE.TOPIC has PMSGDLV(ALLAVAIL).",
+        apply=lambda: Seams(settings=_allows_at_first),
+    ),
     _inherited_together,
     _not_inherited,
     _one_for_all,

@@ -246,6 +246,13 @@ def refused_by_the_store(story: Story) -> None:
     story.run(10)
 
 
+def published_with_factory_settings(story: Story) -> None:
+    story.begin(factory_objects=True)
+    for durable in (True, False):
+        send(story.client(f"durable {durable}"), TOPIC, f"durable {durable}", durable=durable)
+    story.run(100)
+
+
 ADMINISTRATION_STORIES = (
     staged_and_moved,
     limits,
@@ -258,4 +265,5 @@ ADMINISTRATION_STORIES = (
     refused_after_a_restart,
     reported_before_the_dead_letter_queue_was_closed,
     refused_by_the_store,
+    published_with_factory_settings,
 )

@@ -48,6 +48,8 @@ class Story(World):
         topology: Topology = "single",
         names: tuple[str, ...] = ("ASSAY",),
         platform: Platform = "distributed",
+        *,
+        factory_objects: bool = False,
     ) -> None:
         """Continue the story with other queue managers; the first is the default of the other methods."""
         stores = {name: MemoryStore() for name in names}
@@ -55,7 +57,7 @@ class Story(World):
             store.observe(lambda operation, records: self.note(operation, repr(records)))
         seams = [NO_SEAMS if self._defect is None else self._defect.apply() for _ in names]
         members = tuple(
-            Member(default_settings(name, platform=platform), store, one)
+            Member(default_settings(name, platform=platform, factory_objects=factory_objects), store, one)
             for (name, store), one in zip(stores.items(), seams, strict=True)
         )
         self.managers = network(self.runner, topology, members)

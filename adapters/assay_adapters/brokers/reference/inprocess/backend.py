@@ -47,6 +47,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     **dict.fromkeys(
         (
             *sorted(ADMINISTRATION),
+            Capability.FACTORY_SETTINGS,
             Capability.STAGING_QUEUE,
             Capability.FLUSH_TRACE,
             Capability.DATA_FOLDER,
@@ -225,7 +226,12 @@ class ReferenceBackend(SdkBackend):
         changed = self._defect or self._variant
         members = tuple(
             Member(
-                default_settings(name, platform=platform, level=needs.level),
+                default_settings(
+                    name,
+                    platform=platform,
+                    level=needs.level,
+                    factory_objects=Capability.FACTORY_SETTINGS in needs.capabilities,
+                ),
                 one.store,
                 NO_SEAMS if changed is None else changed.apply(),
             )

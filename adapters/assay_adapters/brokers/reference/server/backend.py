@@ -65,6 +65,7 @@ LACKS: Mapping[Capability, Source] = {
         "OASIS AMQP 1.0, 4.1",
     ),
     Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
+    Capability.FACTORY_SETTINGS: Source("The kit starts the server with the objects of default.mqsc."),
     Capability.VIRTUAL_TIME: Source("A server uses the machine's clock."),
 }
 """The capabilities that the pair lacks, each with the reason."""
