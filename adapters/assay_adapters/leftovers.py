@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from assay_adapters.containers.removal import Swept, sweep
+from assay_adapters.disks.mounts import unmount_below
 from assay_adapters.owners import owned_folders
 from assay_adapters.ports.backend import BackendError
 
@@ -89,6 +90,7 @@ def remove_folders() -> tuple[tuple[int, ...], tuple[Path, ...]]:
     for folder in owned_folders():
         if folder.owner.has_ended:
             killed += _end_processes(folder.path)
+            unmount_below(folder.path)  # otherwise nothing can remove a mount point
             shutil.rmtree(folder.path, ignore_errors=True)
             if not folder.path.exists():
                 removed.append(folder.path)
