@@ -221,11 +221,11 @@ class UndoLog:
             if replaced is None:
                 os.rename(old, new)
                 undo = partial(os.rename, new, old)
+            elif _inode(replaced) == _inode(os.lstat(old)):
+                return  # POSIX: two names of one file both stay
             elif stat.S_ISDIR(replaced.st_mode):
                 os.rename(old, new)
                 undo = partial(_part_folders, old, new, replaced)
-            elif _inode(replaced) == _inode(os.lstat(old)):
-                return  # POSIX: two names of one file both stay
             else:
                 place = self._new_place()
                 os.link(new, place, follow_symlinks=False)  # so `new` always exists, for reading threads

@@ -310,6 +310,17 @@ def test_links_pipes_and_removed_folders_come_and_go_with_the_changes(log: UndoL
     assert (folder / "folder").stat().st_mode & 0o777 == 0o711
 
 
+def test_a_rename_to_the_same_name_or_file_changes_nothing(log: UndoLog, folder: Path) -> None:
+    durable_file(log, folder / "a", b"a")
+    log.link(str(folder / "a"), str(folder / "b"))
+    log.mkdir(str(folder / "folder"), 0o700)
+    log.flush_folder()
+    for old, new in (("a", "a"), ("a", "b"), ("folder", "folder")):
+        log.rename(str(folder / old), str(folder / new))
+    log.undo()
+    assert found(folder) == {"a": b"a", "b": b"a", "folder": None}
+
+
 def test_a_refused_rename_over_a_file_changes_nothing(log: UndoLog, folder: Path) -> None:
     durable_file(log, folder / "a", b"a")
     with pytest.raises(FileNotFoundError):
