@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from assay_adapters.disks.filesystem import FileSystem
 from assay_adapters.disks.process import Disk
+from assay_adapters.disks.undo import UndoLog
 from assay_adapters.ports.backend import BackendError
 
 NOBODY = 65534
@@ -128,9 +130,11 @@ def test_a_removal_without_a_flush_is_undone(disk: Disk) -> None:
     with (disk.path / "open").open("rb") as reader:
         (disk.path / "file").unlink()
         (disk.path / "open").unlink()
+        assert not (disk.path / "file").exists()
         assert contents(disk) == {}
         assert os.fstat(reader.fileno()).st_size == 6
     disk.lose_power()
+    assert (disk.path / "file").exists()
     assert contents(disk) == {"file": b"octets", "open": b"octets"}
 
 
@@ -157,6 +161,19 @@ def test_a_synchronous_write_is_a_flush(disk: Disk, flags: int, left: bytes | No
     disk.lose_power()
     found = (disk.path / "file").read_bytes() if (disk.path / "file").exists() else None
     assert found == left
+
+
+@pytest.mark.parametrize(("flags", "left"), [(os.O_DSYNC, b"new"), (0, b"old")])
+def test_a_synchronous_write_is_a_flush_if_the_kernel_sends_none(tmp_path: Path, flags: int, left: bytes) -> None:
+    (tmp_path / "removed").mkdir()
+    (tmp_path / "file").write_bytes(b"old")
+    log = UndoLog(tmp_path / "removed")
+    system = FileSystem(tmp_path, log, lambda: (0, 0, 0), lambda: None)
+    descriptor = system.open("/file", os.O_WRONLY | flags)
+    system.write("/file", b"new", 0, descriptor)
+    log.undo()
+    system.release("/file", descriptor)
+    assert (tmp_path / "file").read_bytes() == left
 
 
 def test_a_flush_through_another_descriptor_counts(disk: Disk) -> None:
@@ -298,7 +315,7 @@ def test_other_users_own_their_files_and_cannot_change_those_of_root(disk: Disk)
 os.setgroups([])
 os.setgid({NOBODY})
 os.setuid({NOBODY})
-os.umask(0o027)
+os.umask(0o005)
 os.mkdir(sys.argv[1] + "/theirs/folder")
 open(sys.argv[1] + "/theirs/folder/file", "w").close()
 os.symlink("file", sys.argv[1] + "/theirs/folder/link")
@@ -310,7 +327,7 @@ except PermissionError:
     (disk.path / "ours").chmod(0o644)
     disk.path.parent.chmod(0o711)
     assert run(program, disk.path) == "refused\n"
-    for name, mode in (("folder", 0o750), ("folder/file", 0o640)):
+    for name, mode in (("folder", 0o772), ("folder/file", 0o662)):
         status = (disk.path / "theirs" / name).stat()
         assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (NOBODY, NOBODY, mode)
     assert (disk.path / "theirs/folder/link").lstat().st_uid == NOBODY

@@ -31,6 +31,13 @@ sys.stdin.read()
 """A process of the kit with a disk, which runs until it is killed."""
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep temporary folders in a folder of the test's own, because other tests leave some, too."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 def held() -> tuple[subprocess.Popen[str], Path, int]:
     """Start a process with a disk; return it, the mount point and the id of the disk's process."""
     command = [sys.executable, "-c", HOLDER]

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from assay_adapters.disks.content import BLOCK
 from assay_adapters.disks.undo import UndoLog
 
 NAMES = st.sampled_from(["a", "b", "one", "one/c", "two", "two/c"])
 """Paths; each of them may become a file or a folder."""
+PLACES = st.integers(0, 5)
+"""The place of a file in the sorted list of files, modulo its length."""
 OFFSETS = st.sampled_from([0, 1, 100, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 700])
 LENGTHS = st.sampled_from([1, 200, BLOCK, BLOCK + 3, 3 * BLOCK])
 
@@ -65,6 +67,13 @@ class Programs(RuleBasedStateMachine):
 
     # --- the rules
 
+    @initialize()
+    def begin(self) -> None:
+        for path in ("a", "b"):
+            self.create(path)
+        self.write(0, 0, 2 * BLOCK + 100, 1)
+        self.flush(0)
+
     @rule(path=NAMES)
     def create(self, path: str) -> None:
         if self.attempt(lambda: os.close(self.log.create(self.at(path), 0o644))):
@@ -77,9 +86,10 @@ class Programs(RuleBasedStateMachine):
         if self.attempt(lambda: self.log.mkdir(self.at(path), 0o755)):
             self.tree.names[path] = None
 
-    @rule(path=NAMES)
-    def unlink(self, path: str) -> None:
-        if self.is_file(path):
+    @rule(place=PLACES)
+    def unlink(self, place: int) -> None:
+        path = self.file(place)
+        if path:
             self.log.unlink(self.at(path))
             del self.tree.names[path]
 
@@ -97,36 +107,41 @@ class Programs(RuleBasedStateMachine):
         for name in [old, *self.tree.below(old)]:
             self.tree.names[new + name.removeprefix(old)] = self.tree.names.pop(name)
 
-    @rule(path=NAMES, new=NAMES)
-    def link(self, path: str, new: str) -> None:
-        if self.is_file(path) and self.attempt(lambda: self.log.link(self.at(path), self.at(new))):
+    @rule(place=PLACES, new=NAMES)
+    def link(self, place: int, new: str) -> None:
+        path = self.file(place)
+        if path and self.attempt(lambda: self.log.link(self.at(path), self.at(new))):
             self.tree.names[new] = self.tree.names[path]
 
-    @rule(path=NAMES, at=OFFSETS, length=LENGTHS, octet=st.integers(0, 255))
-    def write(self, path: str, at: int, length: int, octet: int) -> None:
-        if self.is_file(path):
+    @rule(place=PLACES, at=OFFSETS, length=LENGTHS, octet=st.integers(0, 255))
+    def write(self, place: int, at: int, length: int, octet: int) -> None:
+        path = self.file(place)
+        if path:
             octets = bytes([octet]) * length
             self.open(path, lambda descriptor: self.log.write(descriptor, octets, at))
             former = self.now[self.number(path)]
             self.now[self.number(path)] = former[:at].ljust(at, b"\0") + octets + former[at + length :]
 
-    @rule(path=NAMES, size=OFFSETS)
-    def truncate(self, path: str, size: int) -> None:
-        if self.is_file(path):
+    @rule(place=PLACES, size=OFFSETS)
+    def truncate(self, place: int, size: int) -> None:
+        path = self.file(place)
+        if path:
             self.open(path, lambda descriptor: self.log.truncate(descriptor, size))
             for octets in (self.now, self.tree.octets):
                 octets[self.number(path)] = octets[self.number(path)][:size].ljust(size, b"\0")
 
-    @rule(path=NAMES, at=OFFSETS, length=LENGTHS)
-    def allocate(self, path: str, at: int, length: int) -> None:
-        if self.is_file(path):
+    @rule(place=PLACES, at=OFFSETS, length=LENGTHS)
+    def allocate(self, place: int, at: int, length: int) -> None:
+        path = self.file(place)
+        if path:
             self.open(path, lambda descriptor: self.log.allocate(descriptor, at, length))
             for octets in (self.now, self.tree.octets):
                 octets[self.number(path)] = octets[self.number(path)].ljust(at + length, b"\0")
 
-    @rule(path=NAMES)
-    def flush(self, path: str) -> None:
-        if self.is_file(path):
+    @rule(place=PLACES)
+    def flush(self, place: int) -> None:
+        path = self.file(place)
+        if path:
             self.open(path, self.log.flush)
             self.tree.octets[self.number(path)] = self.now[self.number(path)]
             self.durable = deepcopy(self.tree)
@@ -151,8 +166,10 @@ class Programs(RuleBasedStateMachine):
     def at(self, path: str) -> str:
         return str(self.folder / path)
 
-    def is_file(self, path: str) -> bool:
-        return self.tree.names.get(path) is not None
+    def file(self, place: int) -> str:
+        """Return the path of an existing file; an empty text if none exists."""
+        files = sorted(name for name, number in self.tree.names.items() if number is not None)
+        return files[place % len(files)] if files else ""
 
     def number(self, path: str) -> int:
         number = self.tree.names[path]
@@ -224,11 +241,31 @@ def test_a_flush_through_another_descriptor_after_a_rename_keeps_the_octets(log:
 
 
 def test_removed_files_are_deleted_when_their_removal_is_durable(log: UndoLog, folder: Path) -> None:
-    durable_file(log, folder / "a", b"a")
+    descriptor = durable_file(log, folder / "a", b"a")
+    log.write(descriptor, b"b", 0)
     log.unlink(str(folder / "a"))
-    assert len(removed(folder)) == 1
+    assert len(removed(folder)) == len(log._contents) == 1
     log.flush_folder()
-    assert removed(folder) == []
+    assert (removed(folder), log._contents) == ([], {})
+
+
+def test_the_octets_of_a_file_stay_unflushed_when_one_of_its_names_is_removed(log: UndoLog, folder: Path) -> None:
+    descriptor = durable_file(log, folder / "a", b"old")
+    log.link(str(folder / "a"), str(folder / "b"))
+    log.write(descriptor, b"new", 0)
+    log.unlink(str(folder / "a"))
+    log.flush_folder()
+    log.undo()
+    assert found(folder) == {"b": b"old"}
+
+
+def test_a_durable_truncation_of_changed_blocks_stays(log: UndoLog, folder: Path) -> None:
+    descriptor = durable_file(log, folder / "a", b"1" * (2 * BLOCK))
+    log.write(descriptor, b"2" * (2 * BLOCK), 0)
+    log.truncate(descriptor, BLOCK - 1)
+    log.flush_folder()
+    log.undo()
+    assert found(folder) == {"a": b"1" * (BLOCK - 1)}
 
 
 def test_a_hidden_file_exists_until_it_is_forgotten_and_its_removal_is_durable(log: UndoLog, folder: Path) -> None:
