@@ -50,6 +50,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
         port: The port at which the broker listens inside the container.
         admin_port: The port for administrators inside the container; None if the kit does not administer the broker.
         environment: The environment variables.
+        folders: Folders of this machine that the container has as its own, by their paths in the container.
         title: The broker's name, for messages.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
@@ -58,6 +59,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
     port: int
     admin_port: int | None = None
     environment: Mapping[str, str] = {}
+    folders: Mapping[str, Path] = {}
     title: str
     start_limit_s: int = 90
 
@@ -279,6 +281,8 @@ class Container:
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner(owner_pid)})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
+            for inside, folder in self._spec.folders.items():
+                box.with_volume_mapping(folder, inside, "rw")
             ports: dict[str, Any] = box.ports  # the declared type allows no address of the host
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             if self.admin_port is not None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay_adapters.containers.container import Container
+from assay_adapters.disks.process import Disk
 from assay_adapters.ports.backend import BackendError
+
+_SLOW_DISK_MS = 100
+"""How much longer each write and each flush takes on a slow disk, in milliseconds."""
 
 
 class StoppableContainer:
@@ -51,3 +55,39 @@ class StoppableContainer:
     def unpause(self) -> None:
         """Let the container's processes continue after `pause`."""
         self._container.unpause()
+
+
+class PoweredContainer(StoppableContainer):
+    """A broker in a container whose data is on a disk that can lose its power.
+
+    Args:
+        container: The container.
+        disk: The disk.
+    """
+
+    def __init__(self, container: Container, disk: Disk) -> None:
+        super().__init__(container)
+        self._disk = disk
+
+    def disk_rest_ms(self) -> float:
+        """Return the time since the last change or flush of the disk, in milliseconds."""
+        return self._disk.rest_ms
+
+    def slow_disk(self) -> None:
+        """Let each write and each flush take longer, until the broker's end."""
+        self._disk.slow(_SLOW_DISK_MS)
+
+    def kill(self) -> None:
+        """End the broker's process at once (SIGKILL), and discard what it was writing at this instant."""
+        self._end()
+        self._disk.go_on()
+
+    def lose_power(self) -> None:
+        """End the broker's process at once, and discard what it has not flushed to its disk."""
+        self._end()
+        self._disk.lose_power()
+
+    def _end(self) -> None:
+        self._disk.stop()
+        super().kill()
+        self._disk.slow(0)  # a broker writes much at its start

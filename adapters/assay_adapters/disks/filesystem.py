@@ -45,11 +45,11 @@ class Handle(Struct, frozen=True):
 
     Args:
         is_synchronous: Whether each write is also a flush.
-        losses: The number of losses of power before the file was opened.
+        ends: The value of `UndoLog.ends` when the file was opened.
     """
 
     is_synchronous: bool
-    losses: int
+    ends: int
 
 
 class FileSystem:
@@ -273,14 +273,14 @@ class FileSystem:
         os.chown(real, user, -1 if keeps_group else group, follow_symlinks=False)
 
     def _opened(self, descriptor: int, flags: int) -> int:
-        self._handles[descriptor] = Handle(flags & (os.O_DSYNC | os.O_SYNC) != 0, self._log.losses)
+        self._handles[descriptor] = Handle(flags & (os.O_DSYNC | os.O_SYNC) != 0, self._log.ends)
         return descriptor
 
     def _living(self, descriptor: int) -> Handle:
-        """Return an open file; raise `EIO` if the power was lost since its opening, because its process is dead."""
+        """Return an open file; raise `EIO` if the disk has stopped since its opening, because its process is dead."""
         handle = self._handles[descriptor]
-        if handle.losses != self._log.losses:
-            raise OSError(errno.EIO, "the disk has lost its power since this file was opened")
+        if handle.ends != self._log.ends:
+            raise OSError(errno.EIO, "the disk has stopped since this file was opened")
         return handle
 
     def _after_delay(self, descriptor: int) -> Handle:

@@ -11,19 +11,23 @@ class Slow(Struct, frozen=True, tag="slow"):
     delay_ms: int
 
 
-class CutPower(Struct, frozen=True, tag="cut-power"):
-    """The order to make nothing durable any more, until `LosePower`."""
+class Stop(Struct, frozen=True, tag="stop"):
+    """The order to let each change and each flush fail, until `GoOn` or `LosePower`."""
+
+
+class GoOn(Struct, frozen=True, tag="go-on"):
+    """The order to work again after the end of the broker, and to undo nothing."""
 
 
 class LosePower(Struct, frozen=True, tag="lose-power"):
     """The order to undo everything that is not durable, and to work again."""
 
 
-class Count(Struct, frozen=True, tag="count"):
-    """The order to report the number of flushes."""
+class Report(Struct, frozen=True, tag="report"):
+    """The order to do nothing; each answer reports the state of the disk."""
 
 
-Order = Slow | CutPower | LosePower | Count
+Order = Slow | Stop | GoOn | LosePower | Report
 
 
 class Answer(Struct, frozen=True):
@@ -31,8 +35,10 @@ class Answer(Struct, frozen=True):
 
     Args:
         flushes: The number of flushes until now.
+        rest_ms: The time since the last change or flush, in milliseconds.
         error: The reason why the process could not carry out the order; empty if it did.
     """
 
     flushes: int = 0
+    rest_ms: float = 0
     error: str = ""

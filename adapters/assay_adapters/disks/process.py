@@ -1,11 +1,11 @@
 """A disk that can lose its power and be slow, for the data of a broker.
 
 The disk is a file system in a process of its own, which ends with this process. A loss of power undoes what the broker
-has not flushed (`assay_adapters.disks.undo`). Do this in the following order:
+has not flushed (`assay_adapters.disks.undo`). To end a broker at an instant:
 
-1. Optionally `Disk.cut_power`, at the instant of the loss. Without it, a flush that has begun still becomes durable.
+1. `Disk.stop`, at this instant. Without it, the writes and flushes that have begun still take effect.
 2. Kill the broker's processes (SIGKILL), and wait for their end.
-3. `Disk.lose_power`.
+3. `Disk.lose_power` after a loss of power, or `Disk.go_on` after a kill alone.
 4. Start the broker again.
 """
 
@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from assay_adapters.disks.mounts import Layout, unmount_below
-from assay_adapters.disks.orders import Answer, Count, CutPower, LosePower, Order, Slow
+from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop
 from assay_adapters.leftovers import FOLDER_VARIABLE
 from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
@@ -75,7 +75,12 @@ class Disk:
     @property
     def flushes(self) -> int:
         """The number of flushes until now. A broker that never flushes loses everything with the power."""
-        return self._order(Count()).flushes
+        return self._order(Report()).flushes
+
+    @property
+    def rest_ms(self) -> float:
+        """The time since the last change or flush, in milliseconds."""
+        return self._order(Report()).rest_ms
 
     def start(self) -> None:
         """Start the file system's process, and wait until the file system is mounted.
@@ -110,9 +115,16 @@ class Disk:
         """
         self._order(Slow(delay_ms))
 
-    def cut_power(self) -> None:
-        """Make nothing durable any more; until `lose_power`, each change and each flush fails with `EIO`."""
-        self._order(CutPower())
+    def stop(self) -> None:
+        """Let each change and each flush fail with `EIO` from now on, those included that have begun and not ended."""
+        self._order(Stop())
+
+    def go_on(self) -> None:
+        """Let the disk work again, and undo nothing.
+
+        Files that were opened before can be read but not changed.
+        """
+        self._order(GoOn())
 
     def lose_power(self) -> None:
         """Undo everything that is not durable; then the disk works again.

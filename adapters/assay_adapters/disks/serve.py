@@ -16,7 +16,7 @@ import msgspec
 
 from assay_adapters.disks.filesystem import FileSystem
 from assay_adapters.disks.mounts import Layout, unmount_below
-from assay_adapters.disks.orders import Answer, Count, CutPower, LosePower, Order, Slow
+from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop
 from assay_adapters.disks.undo import UndoLog
 
 _END_LIMIT_S = 2
@@ -51,7 +51,7 @@ class _Service:
                 except (OSError, msgspec.MsgspecError) as error:
                     _say(Answer(error=f"{type(error).__name__}: {error}"))
                 else:
-                    _say(Answer(flushes=self._system.flushes))
+                    _say(Answer(self._system.flushes, self._log.rest_ms))
         unmount_below(self._layout.mount)
         threading.Event().wait(_END_LIMIT_S)  # the main thread ends the process before, if nothing uses the mount
         os._exit(0)
@@ -60,11 +60,13 @@ class _Service:
         match order:
             case Slow(delay_ms):
                 self._system.delay_s = delay_ms / 1_000
-            case CutPower():
+            case Stop():
                 self._log.stop()
+            case GoOn():
+                self._log.go_on()
             case LosePower():
                 self._log.undo()
-            case Count():
+            case Report():
                 pass
 
 

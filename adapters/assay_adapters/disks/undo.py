@@ -34,6 +34,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -83,8 +84,10 @@ class UndoLog:
     """
 
     def __init__(self, removed: Path) -> None:
-        self.losses = 0
-        """The number of losses of power until now."""
+        self.ends = 0
+        """The number of calls of `go_on` and `undo`, each of which follows an end of the processes with open files."""
+        self._changed_ns = time.monotonic_ns()
+        """The time of the last change or flush."""
         self._removed = str(removed)
         self._lock = Lock()
         self._steps: list[_Step] = []
@@ -97,12 +100,22 @@ class UndoLog:
         self._stopped = False
         self._names = count(1)
 
+    @property
+    def rest_ms(self) -> float:
+        """The time since the last change or flush, in milliseconds."""
+        return (time.monotonic_ns() - self._changed_ns) / 1e6
+
     # --- loss of power
 
     def stop(self) -> None:
         """Let each change and each flush fail with `EIO` from now on, so that nothing more becomes durable."""
         with self._lock:
             self._stopped = True
+
+    def go_on(self) -> None:
+        """Permit changes again, and undo nothing."""
+        with self._lock:
+            self._begin_again()
 
     def undo(self) -> None:
         """Undo all changes that are not durable, and permit changes again."""
@@ -118,8 +131,7 @@ class UndoLog:
             self._hidden.clear()
             for name in os.listdir(self._removed):
                 os.unlink(f"{self._removed}/{name}")
-            self.losses += 1
-            self._stopped = False
+            self._begin_again()
 
     # --- flushes
 
@@ -279,8 +291,13 @@ class UndoLog:
     def _changing(self) -> Generator[None]:
         with self._lock:
             if self._stopped:
-                raise OSError(errno.EIO, "the disk has no power")
+                raise OSError(errno.EIO, "the disk has stopped")
+            self._changed_ns = time.monotonic_ns()
             yield
+
+    def _begin_again(self) -> None:
+        self.ends += 1
+        self._stopped = False
 
     def _content(self, descriptor: int) -> Content:
         inode = _inode(os.fstat(descriptor))

@@ -22,6 +22,7 @@ from assay_adapters.ports.faults import (
     Kill,
     Now,
     Pause,
+    PowerLoss,
     Restart,
     Slow,
     Trigger,
@@ -30,8 +31,15 @@ from assay_adapters.ports.faults import (
 from assay_adapters.traces.history import History
 from assay_sdk.time import Runner
 
-_ENDING = (Kill, Restart)
+_ENDING = (Kill, PowerLoss, Restart)
 """The faults that end the broker."""
+
+_REST_MS = 100
+"""How long a disk must have rested before it becomes slow, in milliseconds."""
+_REST_LIMIT_NS = 2 * 10**9
+"""The longest wait for a disk to rest, in nanoseconds; some brokers write all the time."""
+_POLL_NS = 20_000_000
+"""The pause between two questions whether the disk rests, in nanoseconds."""
 
 
 class Stoppable(Protocol):
@@ -80,6 +88,27 @@ class Pausable(Protocol):
         ...
 
 
+@runtime_checkable
+class Powered(Protocol):
+    """A broker whose disk can be slow and lose its power."""
+
+    def disk_rest_ms(self) -> float:
+        """Return the time since the last change or flush of the disk, in milliseconds."""
+        ...
+
+    def slow_disk(self) -> None:
+        """Make the broker's disk slow until the next kill or loss of power."""
+        ...
+
+    def lose_power(self) -> int | None:
+        """End the broker's process at once, and discard what it has not flushed to its disk.
+
+        Returns:
+            The time of the loss on the monotonic clock, in nanoseconds, if it was later than the call; else None.
+        """
+        ...
+
+
 class ProxiedFaults:
     """Faults of one broker behind the kit's proxy; the broker is the only member of its instance.
 
@@ -112,8 +141,12 @@ class ProxiedFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The types of the supported faults."""
-        kinds: frozenset[type[FaultRequest]] = frozenset({Kill, Restart, Cut, Unreachable, Slow})
-        return kinds | {Pause} if isinstance(self._broker, Pausable) else kinds
+        kinds: set[type[FaultRequest]] = {Kill, Restart, Cut, Unreachable, Slow}
+        if isinstance(self._broker, Pausable):
+            kinds.add(Pause)
+        if isinstance(self._broker, Powered):
+            kinds.add(PowerLoss)
+        return frozenset(kinds)
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -158,6 +191,20 @@ class ProxiedFaults:
             self._gather()
             self._has_met = True
 
+    def slow_disk(self) -> None:
+        """Make the broker's disk slow until the next kill or loss of power (`SlowDisk`).
+
+        The method first waits until the disk rests, so that the slow disk holds up only what the broker does from now
+        on: otherwise a broker that stores a new subscription late would lose the messages of all scenarios.
+        """
+        broker, clock = self._broker, self._runner.clock
+        if not isinstance(broker, Powered):
+            return
+        deadline_ns = clock.monotonic_ns() + _REST_LIMIT_NS
+        while broker.disk_rest_ms() < _REST_MS and clock.monotonic_ns() < deadline_ns:
+            self._runner.run_until(lambda: False, clock.monotonic_ns() + _POLL_NS)
+        broker.slow_disk()
+
     def seen(self, key: str) -> None:
         """Cause the faults that wait for the first reception of the message with this key."""
         if key in self._sights:
@@ -195,29 +242,31 @@ class ProxiedFaults:
         """Prepare a fault, which happens when its `fire` is called; return `Unsupported` if the kit cannot cause it."""
         match fault:
             case Kill():
-                return HalvesInjection(self._runner, self._kill, self.start)
+                return HalvesInjection(self._runner, partial(self._end, "killed", self._broker.kill), self.start)
+            case PowerLoss() if isinstance(self._broker, Powered):
+                return HalvesInjection(
+                    self._runner, partial(self._end, "lost its power", self._broker.lose_power), self.start
+                )
             case Restart(level=None, opmode=None):
                 return HalvesInjection(self._runner, self.stop, self.start)
             case Cut():
                 return HalvesInjection(self._runner, self._cut, _nothing)
-            case Unreachable():
-                return HalvesInjection(self._runner, self._isolate, self._proxy.open, lasts=True)
-            case Slow() | Pause() if type(fault) in self.kinds:
+            case Unreachable() | Slow() | Pause() if type(fault) in self.kinds:
                 return self._lasting(fault)
             case _:
                 return Unsupported(
                     "fault", Source(f"The kit does not control this broker from inside, so it cannot cause {fault}.")
                 )
 
-    def _lasting(self, fault: Slow | Pause) -> HalvesInjection:
+    def _lasting(self, fault: Unreachable | Slow | Pause) -> HalvesInjection:
         """Prepare a fault that lasts until its `heal`."""
         broker = self._broker
-        if isinstance(fault, Pause) and isinstance(broker, Pausable):
-            return HalvesInjection(
-                self._runner, partial(self._pause, broker), partial(self._unpause, broker), lasts=True
-            )
-        latency_ms = fault.latency_ms if isinstance(fault, Slow) else 0
-        return HalvesInjection(self._runner, partial(self._slow, latency_ms), partial(self._proxy.slow, 0), lasts=True)
+        down, heal = self._isolate, self._proxy.open
+        if isinstance(fault, Slow):
+            down, heal = partial(self._slow, fault.latency_ms), partial(self._proxy.slow, 0)
+        elif isinstance(fault, Pause) and isinstance(broker, Pausable):
+            down, heal = partial(self._pause, broker), partial(self._unpause, broker)
+        return HalvesInjection(self._runner, down, heal, lasts=True)
 
     def _cut(self) -> None:
         self._history.note("all connections cut")
@@ -240,10 +289,11 @@ class ProxiedFaults:
         broker.unpause()
         self._history.note("continued after the pause")
 
-    def _kill(self) -> int | None:
-        self._history.note("killed")
+    def _end(self, noted: str, end: Callable[[], int | None]) -> int | None:
+        """End the broker at once, and note how; return the time of the end, if it was later than the call."""
+        self._history.note(noted)
         self._proxy.shut()
-        struck_ns = self._broker.kill()
+        struck_ns = end()
         self._proxy.cut()
         return struck_ns
 

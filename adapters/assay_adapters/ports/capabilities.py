@@ -28,6 +28,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
             if the scenario needs none of these faults, if its steps do not allow a shared fault, or if it needs an
             instance of its own for another reason.
+        slow_disk: Whether the scenario makes the disk of its broker slow before a fault (`SlowDisk`), if it can.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -36,6 +37,7 @@ class Needs(Struct, frozen=True, kw_only=True):
     topology: Topology = "single"
     own_instance: bool = False
     shared_fault: Capability | None = None
+    slow_disk: bool = False
 
 
 FAULT_CAPABILITIES = frozenset(

@@ -206,6 +206,21 @@ class SharedFaults(Protocol):
         ...
 
 
+@runtime_checkable
+class SlowDisk(Protocol):
+    """Faults of a broker whose disk the kit can make slow.
+
+    A class of faults may have the method `slow_disk` in addition to the methods of `Faults`.
+    """
+
+    def slow_disk(self) -> None:
+        """Make the broker's disk slow until the next kill or loss of power; do nothing if the kit cannot.
+
+        A slow disk exposes a broker that answers before it has written or flushed.
+        """
+        ...
+
+
 class DiskEvent(Struct, frozen=True):
     """An event of a disk, for the journal's ``disk`` event: a write, flush or loss of the kit's messages.
 

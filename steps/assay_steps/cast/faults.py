@@ -18,6 +18,7 @@ from assay_adapters.ports.faults import (
     Restart,
     SharedFaults,
     Slow,
+    SlowDisk,
     StoreError,
     Trigger,
     Unreachable,
@@ -119,6 +120,11 @@ class ScenarioFaults:
         """
         if isinstance(self._instance.faults, SharedFaults):
             self._instance.faults.meet()
+
+    def slow_disk(self) -> None:
+        """Make the broker's disk slow until the next kill or loss of power, if the kit can."""
+        if isinstance(self._instance.faults, SlowDisk):
+            self._instance.faults.slow_disk()
 
     def arm_for_later(self, fault: FaultRequest, when: Trigger) -> None:
         """Arm a fault; a later step waits until it has happened."""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -22,14 +22,21 @@ from msgspec import Struct, convert, structs
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from assay_adapters.ports.capabilities import FAULT_CAPABILITIES, SHARED_FAULTS, TIMED, Needs, Platform, Topology
+from assay_adapters.ports.capabilities import (
+    FAULT_CAPABILITIES,
+    SHARED_FAULTS,
+    TIMED,
+    Needs,
+    Platform,
+    Topology,
+)
 from assay_evidence.events import PlannedScenario
 from assay_evidence.figures import counted
 from assay_features import Catalogue, Judged, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.plugin.steps.lost_steps import lost_arguments, lost_steps
-from assay_steps.processes.meetings import Told, last_work, meeting_lines
+from assay_steps.processes.meetings import Told, last_work, meeting_lines, slow_lines
 from assay_steps.processes.scheduling import is_long
 from assay_steps.words.mistakes import (
     NEEDS_PREFIX,
@@ -48,6 +55,8 @@ JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
 """The strength and the judged part of a foreign scenario without a rule, unless its tags state others."""
 OWN_INSTANCE = "own-instance"
+_ENDS = frozenset({Capability.KILL, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.POWER_LOSS})
+"""The capabilities of scenarios that may end the broker at once."""
 PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX = "platform-", "level-", "topology-"
 PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
@@ -73,6 +82,7 @@ class Case(Struct, frozen=True):
         role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
         meets: The line numbers of the steps before which the scenario waits for the scenarios that share its faults.
+        slows: The line numbers of the steps before which the disk of the scenario's own broker becomes slow.
         work: For a scenario that shares a kill, the sentence of the step before its first fault, without names and
             options; empty for other scenarios.
     """
@@ -90,6 +100,7 @@ class Case(Struct, frozen=True):
     role: Role = Role.CORE
     probe: Capability | None = None
     meets: frozenset[int] = frozenset()
+    slows: frozenset[int] = frozenset()
     work: str = ""
 
     @property
@@ -292,7 +303,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
     rule = catalogue.rule(rules[0]) if rules else None
     own = own_tags(template, tags)
     feature, foreign = feature_of(template), is_foreign(template)
-    needs, meets, work = _meetings(needs_of(tags), item, template)
+    prepared = _preparations(needs_of(tags), item, template)
     return Case(
         id=f"{feature}::{template.name}{row_of(item)}",
         feature=feature,
@@ -302,26 +313,41 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
         judged="+".join(sorted(JUDGED_TAGS[tag] for tag in own & JUDGED_TAGS.keys()))
         or ("+".join(part.value for part in rule.judged) if rule else UNRULED_JUDGED),
         profile=rule.profile.value if rule else "",
-        needs=needs,
+        needs=prepared.needs,
         foreign=foreign,
         tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
         role=next((Role(tag) for tag in ROLE_TAGS if tag in own), Role.CORE),
         probe=probe_of(tags),
-        meets=meets,
-        work=work,
+        meets=prepared.meets,
+        slows=prepared.slows,
+        work=prepared.work,
     )
 
 
-def _meetings(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> tuple[Needs, frozenset[int], str]:
-    """Return `needs`, `meets` and `work` of a `Case`; remove a shared fault from the needs if the steps forbid it."""
+class _Preparations(NamedTuple):
+    """The fields of a `Case` that depend on its steps before a fault."""
+
+    needs: Needs
+    meets: frozenset[int] = frozenset()
+    slows: frozenset[int] = frozenset()
+    work: str = ""
+
+
+def _preparations(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> _Preparations:
+    """Find the steps that prepare a fault; remove a shared fault from the needs if the steps forbid it."""
     fault, timed = needs.shared_fault, bool(needs.capabilities & TIMED)
-    if fault is not Capability.KILL and not (fault is Capability.RESTART and timed):
-        return needs, frozenset(), ""
+    is_shared = fault is Capability.KILL or (fault is Capability.RESTART and timed)
+    if not is_shared and not needs.capabilities & _ENDS:
+        return _Preparations(needs)
     steps = _steps_of(item, template)
+    slows = slow_lines(steps)
+    needs = structs.replace(needs, slow_disk=bool(slows))
+    if not is_shared:
+        return _Preparations(needs, slows=slows)
     lines = meeting_lines(steps, timed=timed)
     if lines is None:
-        return structs.replace(needs, shared_fault=None), frozenset(), ""
-    return needs, lines, last_work(steps) if fault is Capability.KILL else ""
+        return _Preparations(structs.replace(needs, shared_fault=None), slows=slows)
+    return _Preparations(needs, lines, slows, last_work(steps) if fault is Capability.KILL else "")
 
 
 def _steps_of(item: pytest.Item, template: ScenarioTemplate) -> list[Told]:

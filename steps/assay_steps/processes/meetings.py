@@ -1,4 +1,7 @@
-"""Finds, from the sentences of a scenario, the steps before which scenarios that share a fault wait for each other.
+"""Finds, from the sentences of a scenario, the steps before which the kit prepares a fault.
+
+Before some steps, scenarios that share a fault wait for each other.  Before the last action before a kill, the kit
+makes the broker's disk slow, if it can.
 
 A kill must follow its scenario's last action at once: otherwise a broker that writes its data late would write it
 during the wait for the other scenarios, and its defect would not show.  So a scenario waits for the others *before* its
@@ -26,6 +29,10 @@ _ACTS = re.compile(
 """Finds a step that ends as soon as the broker has answered it."""
 _WAITS = re.compile(r"\b(pass|passed|seen|sees|killed|restarted)\b")
 """Finds a step that waits for a time, for a message or for the broker's return."""
+_IS_THE_END = re.compile(r"^the broker (is killed|loses its power) and comes back$")
+"""Finds a step that ends the broker at once, after the action of the step before it."""
+_ENDS_AT_ONCE = re.compile(r"\bthe broker (is|will be) killed\b|\bthe broker loses its power\b")
+"""Finds a step that kills the broker, prepares a kill, or lets the broker lose its power."""
 _NAMES = re.compile(r'"[^"]*"((,| and| to) "[^"]*")*')
 _OPTIONS = re.compile(r" with .*")
 
@@ -82,6 +89,23 @@ def last_work(steps: Sequence[Told]) -> str:
         return ""
     plain = _OPTIONS.sub("", _NAMES.sub("X", steps[end - 1].text))
     return plain.replace("messages X are", "message X is")
+
+
+def slow_lines(steps: Sequence[Told]) -> frozenset[int]:
+    """Find the steps before which the disk of the scenario's broker becomes slow, one for each kill or loss of power.
+
+    It is the step of the last action before the fault. If the disk were slow earlier, a broker that answers too early
+    would break the rules of all scenarios, and not only of those about the action that it answers too early.
+
+    Args:
+        steps: The steps of the scenario and its background, in their order.
+
+    Returns:
+        The steps' lines.
+    """
+    places = [place for place, step in enumerate(steps) if _ENDS_AT_ONCE.search(step.text)]
+    last = (max(place - 1, 0) if _IS_THE_END.search(steps[place].text) else place for place in places)
+    return frozenset(steps[place].line for place in last)
 
 
 def _is_prompt(text: str) -> bool:

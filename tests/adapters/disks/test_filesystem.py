@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from assay_adapters.disks.filesystem import FileSystem
 from assay_adapters.disks.process import Disk
@@ -227,11 +228,11 @@ def test_a_file_that_was_opened_before_a_loss_cannot_be_changed(disk: Disk) -> N
     assert (disk.path / "file").read_bytes() == b"octets"
 
 
-def test_after_a_cut_of_the_power_nothing_becomes_durable(disk: Disk) -> None:
+def test_after_a_stop_nothing_becomes_durable(disk: Disk) -> None:
     write(disk.path / "file", b"durable", flush=True)
     file = os.open(disk.path / "file", os.O_RDWR)
     os.pwrite(file, b"changed", 0)
-    disk.cut_power()
+    disk.stop()
     for change in (lambda: os.fsync(file), lambda: os.pwrite(file, b"x", 0), (disk.path / "new").touch):
         with pytest.raises(OSError, match=r"\[Errno 5\]"):
             change()
@@ -241,7 +242,7 @@ def test_after_a_cut_of_the_power_nothing_becomes_durable(disk: Disk) -> None:
     write(disk.path / "file", b"again", flush=True)
 
 
-def test_a_slow_flush_that_the_cut_interrupts_is_not_durable(disk: Disk) -> None:
+def test_a_slow_flush_that_a_stop_interrupts_is_not_durable(disk: Disk) -> None:
     write(disk.path / "file", b"durable", flush=True)
     file = os.open(disk.path / "file", os.O_RDWR)
     os.pwrite(file, b"changed", 0)
@@ -249,12 +250,29 @@ def test_a_slow_flush_that_the_cut_interrupts_is_not_durable(disk: Disk) -> None
     disk.slow(1_000)
     with ThreadPoolExecutor(1) as pool:
         flush = pool.submit(os.fsync, file)
-        disk.cut_power()
+        disk.stop()
         assert isinstance(flush.exception(), OSError)
     os.close(file)
     assert disk.flushes == before
     disk.lose_power()
     assert (disk.path / "file").read_bytes() == b"durable"
+
+
+def test_a_kill_keeps_what_was_written_and_drops_what_was_being_written(disk: Disk) -> None:
+    file = os.open(disk.path / "file", os.O_RDWR | os.O_CREAT)
+    os.pwrite(file, b"kept", 0)
+    disk.slow(1_000)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(os.pwrite, file, b"late", 0)
+        disk.stop()
+        disk.go_on()
+        assert isinstance(late.exception(), OSError)
+    os.close(file)
+    disk.slow(0)
+    assert (disk.path / "file").read_bytes() == b"kept"
+    write(disk.path / "file", b"again", flush=True)
+    disk.lose_power()
+    assert (disk.path / "file").read_bytes() == b"again"
 
 
 # --- slowness --------------------------------------------------------------------------------------------------------
@@ -276,6 +294,15 @@ def test_a_slow_disk_delays_writes_and_flushes(disk: Disk) -> None:
     os.fsync(folder)
     assert time.monotonic() - start >= 0.02
     os.close(folder)
+
+
+def test_a_disk_says_how_long_it_has_rested(disk: Disk) -> None:
+    before = time.monotonic()
+    write(disk.path / "file", b"octets")
+    assert disk.rest_ms <= (time.monotonic() - before) * 1_000
+    until(lambda: disk.rest_ms > 50, "the disk rests")
+    write(disk.path / "file", b"octets", flush=True)
+    assert disk.rest_ms <= (time.monotonic() - before) * 1_000 - 50
 
 
 def test_a_disk_counts_flushes(disk: Disk) -> None:

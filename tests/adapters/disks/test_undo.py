@@ -326,7 +326,7 @@ def test_nothing_becomes_durable_after_a_stop(log: UndoLog, folder: Path) -> Non
     log.write(descriptor, b"b", 0)
     log.stop()
     for change in (log.flush_folder, lambda: log.flush(descriptor), lambda: log.unlink(str(folder / "a"))):
-        with pytest.raises(OSError, match="the disk has no power"):
+        with pytest.raises(OSError, match="the disk has stopped"):
             change()
     log.undo()
     assert found(folder) == {"a": b"a"}

@@ -22,6 +22,7 @@ from assay_adapters.ports.faults import (
     FaultRequest,
     Kill,
     Pause,
+    PowerLoss,
     Restart,
     Slow,
     StoreError,
@@ -61,10 +62,24 @@ class Notes:
         self._do("unpause")
 
 
+class PoweredNotes(Notes):
+    """A broker whose disk can lose its power."""
+
+    def disk_rest_ms(self) -> float:
+        self._do("rest?")
+        return 40 * len(self.did)
+
+    def slow_disk(self) -> None:
+        self._do("slow disk")
+
+    def lose_power(self) -> None:
+        self._do("lose power")
+
+
 class Bench:
     def __init__(self, runner: RealRunner, listener: socket.socket) -> None:
         self.runner = runner
-        self.notes = Notes(listener)
+        self.notes: Notes = PoweredNotes(listener)
         self.proxy = Proxy(self.notes.client_port)
         self.faults = ProxiedFaults(self.notes, self.proxy, runner)
 
@@ -85,7 +100,7 @@ def bench() -> Iterator[Bench]:
     runner.close()
 
 
-@pytest.mark.parametrize(("fault", "first"), [(Kill(), "kill"), (Restart(), "stop")])
+@pytest.mark.parametrize(("fault", "first"), [(Kill(), "kill"), (PowerLoss(), "lose power"), (Restart(), "stop")])
 def test_a_fault_ends_the_broker_and_starts_it_again(bench: Bench, fault: FaultRequest, first: str) -> None:
     span = bench.arm(fault).wait()
     assert bench.notes.did == [first, "start"]
@@ -192,4 +207,19 @@ def test_a_fault_that_fails_raises_to_its_waiter(bench: Bench, half: str) -> Non
 @pytest.mark.parametrize("fault", [StoreError(), Restart(level="9.0")])
 def test_faults_from_inside_are_unsupported(bench: Bench, fault: FaultRequest) -> None:
     assert isinstance(bench.faults.inject(fault), Unsupported)
-    assert bench.faults.kinds == {Kill, Restart, Cut, Unreachable, Pause, Slow}
+    assert bench.faults.kinds == {Kill, PowerLoss, Restart, Cut, Unreachable, Pause, Slow}
+
+
+def test_a_disk_of_the_kit_becomes_slow_when_it_rests(bench: Bench) -> None:
+    bench.faults.slow_disk()
+    assert bench.notes.did == ["rest?"] * 3 + ["slow disk"]
+
+
+def test_a_broker_on_a_usual_disk_cannot_lose_its_power(bench: Bench) -> None:
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        notes = Notes(listener)
+        faults = ProxiedFaults(notes, bench.proxy, bench.runner)
+        assert isinstance(faults.inject(PowerLoss()), Unsupported)
+        assert PowerLoss not in faults.kinds
+        faults.slow_disk()
+        assert notes.did == []

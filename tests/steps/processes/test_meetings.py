@@ -1,4 +1,4 @@
-"""Tests of the steps before which scenarios with the same fault wait for each other."""
+"""Tests of the steps before which scenarios wait for each other, or their broker's disk becomes slow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_steps.processes.meetings import ENDINGS, Told, last_work, meeting_lines
+from assay_steps.processes.meetings import ENDINGS, Told, last_work, meeting_lines, slow_lines
 from assay_steps.vocabulary.setup import faults
 
 KILLED = "the broker is killed and comes back"
@@ -66,3 +66,19 @@ def test_the_last_work_leaves_names_and_options_out() -> None:
     told = 'messages "m1", "m2" and "m3" are sent to the topic with priority 9'
     assert last_work(steps("an empty queue", told, KILLED)) == "message X is sent to the topic"
     assert last_work(steps(KILLED)) == last_work(steps(SENT)) == ""
+
+
+@pytest.mark.parametrize(
+    ("told", "lines"),
+    [
+        (("an empty queue", SENT, KILLED, SEEN), {2}),
+        ((SENT, KILLED, SENT, "the broker loses its power and comes back", SEEN), {1, 3}),
+        (("an empty queue", f"{SENT} and the broker is killed just after it answers"), {2}),
+        ((SENT, 'the broker will be killed when "m1" is first seen', "the broker has been killed and is back"), {2}),
+        ((KILLED,), {1}),
+        ((SENT, "the broker is restarted", SEEN), set()),
+    ],
+    ids=["a kill", "two faults", "within a send", "announced", "nothing before it", "a restart"],
+)
+def test_the_disk_becomes_slow_before_the_last_action(told: tuple[str, ...], lines: set[int]) -> None:
+    assert slow_lines(steps(*told)) == lines

@@ -41,6 +41,7 @@ from assay_adapters.containers.container import (
 )
 from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.containers.removal import sweep, sweep_quietly
+from assay_adapters.disks import process as disks
 from assay_adapters.faults.meeting import container_of
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.packages import missing_packages
@@ -121,6 +122,18 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     return None
 
 
+def _on_this_machine(product: Product) -> tuple[Mapping[Capability, Source], Mapping[Capability, Source]]:
+    """Return the capabilities that a product has on this machine, and those that it lacks, with the reasons."""
+    found = disks.probe()
+    if isinstance(found, Available) or Capability.POWER_LOSS not in product.capabilities:
+        return product.capabilities, product.lacks
+    has: Mapping[Capability, Source] = {
+        name: source for name, source in product.capabilities.items() if name is not Capability.POWER_LOSS
+    }
+    why = Source(f"The kit has no disk of its own on this machine: {found.reason}; {found.remedy}.")
+    return has, {**product.lacks, Capability.POWER_LOSS: why}
+
+
 class ProductBackend(AmqpBackend):
     """A product in containers of this machine.
 
@@ -146,8 +159,7 @@ class ProductBackend(AmqpBackend):
         super().__init__(shared, wire, runner)
         self.name = product.name
         self.faces = product.faces
-        self.capabilities = product.capabilities
-        self.lacks = product.lacks
+        self.capabilities, self.lacks = _on_this_machine(product)
         self.profiles = product.profiles
         self.conventions = product.conventions
         self._product = product
@@ -218,7 +230,7 @@ class ProductBackend(AmqpBackend):
                 return self._shared_instance(proxied=True)
             if needs.shared_fault is not None and self._meetings is not None:
                 return self._joint_instance(needs.shared_fault, self._meetings)
-            return self._own_instance()
+            return self._own_instance(needs)
 
     def close(self) -> None:
         """Remove the shared and the own container of this process.
@@ -323,12 +335,15 @@ class ProductBackend(AmqpBackend):
                     remove_container(shared, self._container())
         shutil.rmtree(meetings, ignore_errors=True)
 
-    def _own_instance(self) -> ProductInstance:
-        if self._own is not None and self._own.is_broken:
+    def _own_instance(self, needs: Needs) -> ProductInstance:
+        asks_for_disk = needs.slow_disk or Capability.POWER_LOSS in needs.capabilities
+        has_disk = asks_for_disk and Capability.POWER_LOSS in self.capabilities
+        if self._own is not None and (self._own.is_broken or (has_disk and self._own.disk is None)):
             self._own.remove()
             self._own = None
         if self._own is None:
-            self._own = OwnContainer(self._container(), self._runner)
+            disk = self._disk() if has_disk else None
+            self._own = OwnContainer(self._container(disk), self._runner, disk)
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
 
@@ -362,8 +377,22 @@ class ProductBackend(AmqpBackend):
             check=check,
         )
 
-    def _container(self) -> Container:
-        """Return a new container, not started yet."""
+    def _disk(self) -> disks.Disk:
+        """Return a new disk with a folder for each data folder of the product."""
+        disk = disks.Disk()
+        disk.start()
+        for name in range(len(self._product.data_folders)):
+            folder = disk.path / str(name)
+            folder.mkdir()
+            folder.chmod(0o777)  # the broker runs as a user of its image
+        return disk
+
+    def _container(self, disk: disks.Disk | None = None) -> Container:
+        """Return a new container, not started yet.
+
+        Args:
+            disk: The disk for the broker's data, with the folders of `_disk`; None for the disk of this machine.
+        """
         title = self._product.title
         if self._image is None:
             probed = self.probe()
@@ -378,6 +407,9 @@ class ProductBackend(AmqpBackend):
             port=self._product.port,
             admin_port=None if management is None else management.port,
             environment=self._product.settings,
+            folders={}
+            if disk is None
+            else {inside: disk.path / str(name) for name, inside in enumerate(self._product.data_folders)},
             title=title,
             start_limit_s=self._product.start_limit_s,
         )

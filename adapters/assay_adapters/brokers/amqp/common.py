@@ -13,6 +13,7 @@ from assay_sdk.model.capabilities import Capability
 _CONTAINER = Source(
     "The broker runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
 )
+_DISK = Source("The broker's data is on a disk of the kit's own.", "adapters/assay_adapters/disks/filesystem.py")
 _PROXY = Source("Clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
 
 OF_THE_KIT: Mapping[Capability, Source] = {
@@ -29,12 +30,16 @@ OF_THE_KIT: Mapping[Capability, Source] = {
     Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
     Capability.RESTART: _CONTAINER,
     Capability.KILL: _CONTAINER,
+    Capability.POWER_LOSS: _DISK,
     **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
     Capability.DATA_FOLDER: Source(
         "Docker returns the files of a container.", "adapters/assay_adapters/containers/files.py"
     ),
 }
-"""Capabilities that every product has, because our client, the container or the proxy gives them."""
+"""Capabilities that every product has, because our client, the container, the proxy or the disk gives them.
+
+A machine without FUSE has no such disk, so no power loss.
+"""
 
 
 def lacks_of(title: str) -> dict[Capability, Source]:
@@ -69,7 +74,6 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.BLOCK_WRITE: Source(f"The kit cannot block the writes for one queue of {title} in a container."),
         Capability.RESTART_AT_LEVEL: Source(f"{title} has no command levels, so a restart cannot migrate it."),
         Capability.STORE_ERROR: Source(f"The kit cannot cause storage errors of {title} in a container."),
-        Capability.POWER_LOSS: Source(f"The kit cannot discard what {title} in a container has not flushed."),
         Capability.WORKER_DIES: Source(f"{title} has no separate process for delayed messages that the kit could end."),
         Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over AMQP."),
         Capability.OWN_UNCOMMITTED: Source(

@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay_adapters.containers.container import Container
-from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.containers.faults import PoweredContainer, StoppableContainer
+from assay_adapters.disks.process import Disk
 from assay_adapters.faults.meeting import Meeting, MeetingContainer
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
@@ -22,14 +23,21 @@ class OwnContainer:
     Args:
         container: The container, which the constructor starts.
         runner: The runner that waits for triggers.
+        disk: The disk with the broker's data, which `remove` removes; None for the disk of this machine.
 
     Raises:
         BackendError: The broker cannot be started.
     """
 
-    def __init__(self, container: Container, runner: Runner) -> None:
+    def __init__(self, container: Container, runner: Runner, disk: Disk | None = None) -> None:
         self.container = container
-        self.container.start()
+        self.disk = disk
+        """The disk with the broker's data; None for the disk of this machine."""
+        try:
+            self.container.start()
+        except BaseException:  # after Ctrl-C, too, `start` leaves no container
+            self._remove_disk()
+            raise
         self.history = History(STARTED)
         self.proxy = Proxy(container.port)
         self.proxy.start()
@@ -44,12 +52,21 @@ class OwnContainer:
 
     def faults(self) -> ProxiedFaults:
         """Return the faults for one scenario."""
-        return ProxiedFaults(StoppableContainer(self.container), self.proxy, self._runner, self.history)
+        if self.disk is None:
+            return ProxiedFaults(StoppableContainer(self.container), self.proxy, self._runner, self.history)
+        self.disk.slow(0)  # an earlier scenario may have ended before its fault
+        broker = PoweredContainer(self.container, self.disk)
+        return ProxiedFaults(broker, self.proxy, self._runner, self.history)
 
     def remove(self) -> None:
-        """Close the proxy and remove the container."""
+        """Close the proxy, and remove the container and the disk."""
         self.proxy.close()
         self.container.remove()
+        self._remove_disk()
+
+    def _remove_disk(self) -> None:
+        if self.disk is not None:
+            self.disk.close()
 
 
 class JointContainer:

@@ -55,7 +55,7 @@ IBM_MQ = Product(
     start_limit_s=300,  # the first start creates the queue manager
     profiles=(Profile.PERSISTENCE, Profile.QOS),
     capabilities={
-        **OF_THE_KIT,
+        **{name: source for name, source in OF_THE_KIT.items() if name is not Capability.POWER_LOSS},
         Capability.ADMIN: Source("MQSC: DEFINE, ALTER, DELETE, DISPLAY of queues, topics, subscriptions.", _MQSC),
         Capability.QUEUE_DEPTH: Source("MQSC: DEFINE, CLEAR, DELETE QLOCAL; CURDEPTH.", _MQSC),
         Capability.QUEUE_LIMIT: Source("MQSC: MAXDEPTH of a queue.", _MQSC),
@@ -148,6 +148,7 @@ IBM_MQ = Product(
             "The kit's user and the delayed publications need changes of the factory settings.",
             "docs/how-to/test-ibm-mq.md",
         ),
+        Capability.POWER_LOSS: Source("The kit's authors never ran IBM MQ on the disk that can lose its power."),
         Capability.RESTART_AT_LEVEL: Source("An image has one command level, so a restart cannot migrate it."),
     },
 )

@@ -25,7 +25,7 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
 }
 """For each capability, the operations that an administration program must offer to give the pair the capability."""
 
-ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
+ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE, Capability.POWER_LOSS})
 """Capabilities that a file must not declare: the kit itself gives them, or derives them from the file's tables."""
 
 IMPOSSIBLE: frozenset[Capability] = frozenset(

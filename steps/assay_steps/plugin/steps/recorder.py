@@ -33,13 +33,16 @@ class StepRecorder:
     def pytest_bdd_before_step_call(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
     ) -> None:
-        """Refuse a coroutine, note the step's sentence for its claims, and wait for scenarios with the same fault."""
+        """Refuse a coroutine, note the step's sentence for its claims, and prepare a fault that will follow."""
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
             world.evidence.begin(step.name)
-            if step.line_number in request.node.stash[CASE].meets:
+            case = request.node.stash[CASE]
+            if step.line_number in case.meets:
                 world.faults.meet()
+            if step.line_number in case.slows:
+                world.faults.slow_disk()
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.function = step_func

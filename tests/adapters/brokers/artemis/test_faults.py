@@ -11,9 +11,10 @@ import pytest
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.disks import process as disks
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.proxied import ProxiedFaults
-from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.backend import Available, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Mode, Origin, Seen
 from assay_adapters.ports.faults import (
@@ -23,6 +24,7 @@ from assay_adapters.ports.faults import (
     FirstSight,
     Kill,
     Pause,
+    PowerLoss,
     Restart,
     Slow,
     StoreError,
@@ -149,7 +151,20 @@ def test_what_a_container_cannot_suffer_is_unsupported(instance: ProductInstance
     inject = faults(instance).inject
     assert isinstance(inject(StoreError()), Unsupported)
     assert isinstance(inject(Restart(level="9.0")), Unsupported)
-    assert faults(instance).kinds == {Kill, Restart, Cut, Unreachable, Pause, Slow}
+    possible = {Kill, Restart, Cut, Unreachable, Pause, Slow}
+    assert faults(instance).kinds == (possible | {PowerLoss} if isinstance(disks.probe(), Available) else possible)
+
+
+def test_a_persistent_message_outlives_a_loss_of_power(instance: ProductInstance) -> None:
+    if isinstance(probed := disks.probe(), Unavailable):
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    to = queue()
+    value(value(session(instance).producer(to)).send(Draft(key="p1", body="p1")))
+    answered_ns = instance.clock.monotonic_ns()
+    suffered(instance, armed(faults(instance).inject(PowerLoss())), answered_ns)
+    seen = receive(session(instance), to)
+    assert seen is not None
+    assert seen.key == "p1"
 
 
 def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ProductInstance) -> None:

@@ -112,6 +112,7 @@ SLOW_DISK_MS = 30
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
 """Capabilities of scenarios that detect an answer before the flush; their servers get the slow disk."""
 
+
 _NAMED = re.compile(r'\buser "(\w+)"')
 
 
