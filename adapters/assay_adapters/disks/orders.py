@@ -23,11 +23,15 @@ class LosePower(Struct, frozen=True, tag="lose-power"):
     """The order to undo everything that is not durable, and to work again."""
 
 
+class Sync(Struct, frozen=True, tag="sync"):
+    """The order to make everything durable."""
+
+
 class Report(Struct, frozen=True, tag="report"):
     """The order to do nothing; each answer reports the state of the disk."""
 
 
-Order = Slow | Stop | GoOn | LosePower | Report
+Order = Slow | Stop | GoOn | LosePower | Sync | Report
 
 
 class Answer(Struct, frozen=True):

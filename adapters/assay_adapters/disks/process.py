@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from assay_adapters.disks.mounts import Layout, unmount_below
-from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop
+from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop, Sync
 from assay_adapters.leftovers import FOLDER_VARIABLE
 from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
@@ -114,6 +114,10 @@ class Disk:
         The kernel divides large writes into parts of at most 1 MiB, and delays concern each part.
         """
         self._order(Slow(delay_ms))
+
+    def sync(self) -> None:
+        """Make everything durable, as an operating system does some seconds after each write."""
+        self._order(Sync())
 
     def stop(self) -> None:
         """Let each change and each flush fail with `EIO` from now on, those included that have begun and not ended."""

@@ -16,7 +16,7 @@ import msgspec
 
 from assay_adapters.disks.filesystem import FileSystem
 from assay_adapters.disks.mounts import Layout, unmount_below
-from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop
+from assay_adapters.disks.orders import Answer, GoOn, LosePower, Order, Report, Slow, Stop, Sync
 from assay_adapters.disks.undo import UndoLog
 
 _END_LIMIT_S = 2
@@ -66,6 +66,8 @@ class _Service:
                 self._log.go_on()
             case LosePower():
                 self._log.undo()
+            case Sync():
+                self._log.sync()
             case Report():
                 pass
 

@@ -147,6 +147,14 @@ class UndoLog:
                 content.close()
             self._commit()
 
+    def sync(self) -> None:
+        """Make all changes durable."""
+        with self._changing():
+            for content in self._contents.values():
+                content.close()
+            self._contents.clear()
+            self._commit()
+
     def flush_folder(self) -> None:
         """Make all changes durable except the octets of files."""
         with self._changing():

@@ -61,10 +61,10 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     def permits(self, verdict: Verdict) -> bool:
         """Return whether the entry expects a verdict.
 
-        An entry with `sometimes` also expects a pass. It expects `unsupported` too, because its pattern may match
-        further scenarios that cannot run.
+        Each entry also expects `unsupported`, because its pattern may match scenarios that cannot run, or not on each
+        machine. An entry with `sometimes` also expects a pass.
         """
-        return verdict is self.verdict or (bool(self.sometimes) and verdict in EXPECTED_WITHOUT_ENTRY)
+        return verdict in {self.verdict, Verdict.UNSUPPORTED} or (bool(self.sometimes) and verdict is Verdict.PASS)
 
 
 class Surprise(Struct, frozen=True):

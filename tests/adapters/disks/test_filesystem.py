@@ -275,6 +275,16 @@ def test_a_kill_keeps_what_was_written_and_drops_what_was_being_written(disk: Di
     assert (disk.path / "file").read_bytes() == b"again"
 
 
+def test_a_sync_makes_everything_durable(disk: Disk) -> None:
+    write(disk.path / "file", b"octets")
+    write(disk.path / "old", b"renamed")
+    (disk.path / "old").rename(disk.path / "new")
+    disk.sync()
+    write(disk.path / "file", b"later!")
+    disk.lose_power()
+    assert {path.name: path.read_bytes() for path in disk.path.iterdir()} == {"file": b"octets", "new": b"renamed"}
+
+
 # --- slowness --------------------------------------------------------------------------------------------------------
 
 

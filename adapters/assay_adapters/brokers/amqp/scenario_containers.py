@@ -35,6 +35,8 @@ class OwnContainer:
         """The disk with the broker's data; None for the disk of this machine."""
         try:
             self.container.start()
+            if disk is not None:
+                disk.sync()  # the broker has been installed, which was long ago on a real machine
         except BaseException:  # after Ctrl-C, too, `start` leaves no container
             self._remove_disk()
             raise
