@@ -42,10 +42,16 @@ def probe() -> Available | Unavailable:
     """Return whether this machine can run a `Disk`."""
     if not _DEVICE.exists():
         return Unavailable(
-            f"the kernel offers no FUSE ({_DEVICE} is missing)", "run on Linux; in a container, add --device /dev/fuse"
+            f"the kernel offers no FUSE ({_DEVICE} is missing)",
+            "run on Linux; in a container, add --device /dev/fuse --cap-add SYS_ADMIN",
         )
     if os.geteuid() != 0:
         return Unavailable("only root can create files for the users of a container", "run the command as root")
+    try:
+        os.close(os.open(_DEVICE, os.O_RDWR))
+    except OSError as error:  # in a container without the permission
+        remedy = "in a container, add --device /dev/fuse --cap-add SYS_ADMIN"
+        return Unavailable(f"{_DEVICE} cannot be opened ({error.strerror})", remedy)
     if find_library("fuse3") is None:
         return Unavailable("libfuse 3 is missing", "install it, for example with: apt-get install fuse3")
     if find_spec("mfusepy") is None:

@@ -159,13 +159,19 @@ def test_a_mount_point_with_a_space_is_found(tmp_path: Path) -> None:
 
 
 def test_the_probe_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(process, "_DEVICE", tmp_path)
+    device = tmp_path / "fuse"
+    device.touch()
+    monkeypatch.setattr(process, "_DEVICE", device)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(process, "find_library", lambda _name: "libfuse3.so.3")
     monkeypatch.setattr(process, "find_spec", lambda _name: None)
     assert probe() == Unavailable("the package mfusepy is missing", "install it: pip install 'assay-mq[power]'")
     monkeypatch.setattr(process, "find_library", lambda _name: None)
     assert probe() == Unavailable("libfuse 3 is missing", "install it, for example with: apt-get install fuse3")
+    monkeypatch.setattr(process, "_DEVICE", tmp_path)
+    assert probe() == Unavailable(
+        f"{tmp_path} cannot be opened (Is a directory)", "in a container, add --device /dev/fuse --cap-add SYS_ADMIN"
+    )
     monkeypatch.setattr(os, "geteuid", lambda: 1_000)
     assert probe() == Unavailable("only root can create files for the users of a container", "run the command as root")
     monkeypatch.setattr(process, "_DEVICE", tmp_path / "absent")
