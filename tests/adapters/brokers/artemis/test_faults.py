@@ -48,9 +48,9 @@ def instance() -> Iterator[ProductInstance]:
         runner.close()
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     try:
-        instance = backend.provision(Needs(own_instance=True))
+        instance = backend.provision(Needs(own_instance=True, slow_disk=True))
         assert isinstance(instance, ProductInstance)
-        again = backend.provision(Needs(own_instance=True))
+        again = backend.provision(Needs(own_instance=True, slow_disk=True))
         assert isinstance(again, ProductInstance)
         assert again.endpoint("amqp") == instance.endpoint("amqp")
         yield instance
