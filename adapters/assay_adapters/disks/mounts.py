@@ -49,13 +49,16 @@ def unmount_below(folder: Path) -> tuple[Path, ...]:
     Returns:
         The former mount points; a mount point that ``umount`` could not remove is left out.
     """
-    found = [path for path in _fuse_mounts() if path.is_relative_to(folder)]
+    place = folder.resolve()
+    found = [path for path in _fuse_mounts() if path.is_relative_to(place)]
     return tuple(path for path in found if _unmount(path))
 
 
 def _fuse_mounts() -> list[Path]:
     """Return the mount points of FUSE file systems, the latest first (proc(5), mountinfo)."""
     found: list[Path] = []
+    if not _TABLE.exists():  # not on Linux
+        return []
     for line in _TABLE.read_text("utf-8", errors="surrogateescape").splitlines():
         mount, _, system = line.partition(" - ")
         if system.split()[_TYPE_AFTER_DASH].startswith("fuse"):

@@ -68,7 +68,7 @@ class Disk:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._is_temporary = folder is None
-        self._folder = Path(tempfile.mkdtemp(prefix=folder_prefix("disk"))) if folder is None else folder.resolve()
+        self._folder = (Path(tempfile.mkdtemp(prefix=folder_prefix("disk"))) if folder is None else folder).resolve()
         self._layout = Layout(self._folder)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()

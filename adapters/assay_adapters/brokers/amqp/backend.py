@@ -343,7 +343,13 @@ class ProductBackend(AmqpBackend):
             self._own = None
         if self._own is None:
             disk = self._disk() if has_disk else None
-            self._own = OwnContainer(self._container(disk), self._runner, disk)
+            try:
+                container = self._container(disk)
+            except BaseException:  # Ctrl-C, too
+                if disk is not None:
+                    disk.close()
+                raise
+            self._own = OwnContainer(container, self._runner, disk)
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
 

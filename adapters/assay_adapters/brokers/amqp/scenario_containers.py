@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -36,13 +37,15 @@ class OwnContainer:
         try:
             self.container.start()
             if disk is not None:
-                disk.sync()  # the broker has been installed, which was long ago on a real machine
-        except BaseException:  # after Ctrl-C, too, `start` leaves no container
+                _check_use(disk)
+                disk.sync()  # on a real machine, the installation is on the disk long before a loss of power
+            self.proxy = Proxy(container.port)
+            self.proxy.start()
+        except BaseException:  # Ctrl-C, too
+            self.container.remove()
             self._remove_disk()
             raise
         self.history = History(STARTED)
-        self.proxy = Proxy(container.port)
-        self.proxy.start()
         self.is_silent = False
         """Whether the broker has not answered after a scenario."""
         self._runner = runner
@@ -62,13 +65,28 @@ class OwnContainer:
 
     def remove(self) -> None:
         """Close the proxy, and remove the container and the disk."""
-        self.proxy.close()
-        self.container.remove()
-        self._remove_disk()
+        try:
+            self.proxy.close()
+            self.container.remove()
+        finally:
+            self._remove_disk()
 
     def _remove_disk(self) -> None:
         if self.disk is not None:
             self.disk.close()
+
+
+def _check_use(disk: Disk) -> None:
+    """Check that a broker that has started keeps its data on a disk; otherwise a loss of power would undo nothing.
+
+    Raises:
+        BackendError: The broker has no file on the disk.
+    """
+    if not any(files for _, _, files in os.walk(disk.path)):
+        raise BackendError(
+            f"the broker keeps no file on the kit's disk at {disk.path}: let Docker run on this machine, and name an "
+            "image that keeps its data in the folders that the backend knows"
+        )
 
 
 class JointContainer:
