@@ -237,6 +237,13 @@ def test_two_entries_may_each_expect_a_verdict_sometimes() -> None:
         assert known.surprises([found("a", verdict)], TODAY, whole=True) == []
 
 
+def test_an_entry_without_a_frequency_permits_a_scenario_that_cannot_run_and_no_pass() -> None:
+    known = KnownOutcomes((outcome("a"),))
+    assert known.surprises([found("a", Verdict.UNSUPPORTED)], TODAY, whole=True) == []
+    (told,) = known.surprises([found("a", Verdict.PASS)], TODAY, whole=True)
+    assert "the entry is stale" in told.text
+
+
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS])
 def test_an_expired_frequency_is_told_whatever_the_verdict(verdict: Verdict) -> None:
     (told,) = KnownOutcomes((sometimes(),)).surprises([found("a", verdict)], date(2028, 1, 1), whole=True)

@@ -16,7 +16,8 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,6 @@ class FileSystem:
     def __init__(self, content: Path, log: UndoLog, caller: Caller, mounted: Callable[[], None]) -> None:
         self.delay_s = 0.0
         """The time that each write and each flush takes longer, in seconds."""
-        self.flushes = 0
-        """The number of flushes until now."""
         self._content = str(content)
         self._log = log
         self._caller = caller
@@ -95,7 +94,8 @@ class FileSystem:
             if flags & os.O_EXCL:
                 raise
             return self.open(path, flags)
-        self._own(real)
+        with _closing_after_an_error(descriptor):
+            self._own(real)
         return self._opened(descriptor, flags)
 
     def open(self, path: str, flags: int) -> int:
@@ -107,7 +107,8 @@ class FileSystem:
         is_read = flags & os.O_ACCMODE == os.O_RDONLY
         descriptor = os.open(self._real(path), os.O_RDONLY if is_read else os.O_RDWR)
         if flags & os.O_TRUNC:
-            self._log.truncate(descriptor, 0)
+            with _closing_after_an_error(descriptor):
+                self._log.truncate(descriptor, 0)
         return self._opened(descriptor, flags)
 
     def read(self, _path: str, size: int, at: int, descriptor: int) -> bytes:
@@ -120,14 +121,12 @@ class FileSystem:
         written = self._log.write(descriptor, octets, at)
         if handle.is_synchronous:
             self._log.flush(descriptor)
-            self.flushes += 1
         return written
 
     def fsync(self, _path: str, _datasync: int, descriptor: int) -> int:
         """Make a file's octets durable."""
         self._after_delay(descriptor)
         self._log.flush(descriptor)
-        self.flushes += 1
         return 0
 
     def release(self, _path: str, descriptor: int) -> int:
@@ -169,7 +168,6 @@ class FileSystem:
         """Make the changes of folders durable."""
         time.sleep(self.delay_s)  # the disk is slow
         self._log.flush_folder()
-        self.flushes += 1
         return 0
 
     def mkdir(self, path: str, mode: int) -> int:
@@ -286,6 +284,15 @@ class FileSystem:
     def _after_delay(self, descriptor: int) -> Handle:
         time.sleep(self.delay_s)  # the disk is slow
         return self._living(descriptor)
+
+
+@contextmanager
+def _closing_after_an_error(descriptor: int) -> Generator[None]:
+    try:
+        yield
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def _hidden_name(path: str) -> str:

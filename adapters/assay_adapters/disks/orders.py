@@ -38,11 +38,9 @@ class Answer(Struct, frozen=True):
     """The answer to an order; the first answer reports that the file system is mounted.
 
     Args:
-        flushes: The number of flushes until now.
         rest_ms: The time since the last change or flush, in milliseconds.
         error: The reason why the process could not carry out the order; empty if it did.
     """
 
-    flushes: int = 0
     rest_ms: float = 0
     error: str = ""

@@ -79,9 +79,9 @@ class Disk:
         return self._layout.mount
 
     @property
-    def flushes(self) -> int:
-        """The number of flushes until now. A broker that never flushes loses everything with the power."""
-        return self._order(Report()).flushes
+    def runs(self) -> bool:
+        """Whether the disk has been started and its process has not ended."""
+        return self._process is not None and self._process.poll() is None
 
     @property
     def rest_ms(self) -> float:

@@ -51,7 +51,7 @@ class _Service:
                 except (OSError, msgspec.MsgspecError) as error:
                     _say(Answer(error=f"{type(error).__name__}: {error}"))
                 else:
-                    _say(Answer(self._system.flushes, self._log.rest_ms))
+                    _say(Answer(self._log.rest_ms))
         unmount_below(self._layout.mount)
         threading.Event().wait(_END_LIMIT_S)  # the main thread ends the process before, if nothing uses the mount
         os._exit(0)

@@ -134,6 +134,15 @@ def _on_this_machine(product: Product) -> tuple[Mapping[Capability, Source], Map
     return has, {**product.lacks, Capability.POWER_LOSS: why}
 
 
+def _folders(disk: disks.Disk, inside: tuple[str, ...]) -> Mapping[str, Path]:
+    """Make a folder on a disk for each data folder of a container; return them by the container's paths."""
+    folders = {path: disk.path / str(number) for number, path in enumerate(inside)}
+    for folder in folders.values():
+        folder.mkdir()
+        folder.chmod(0o777)  # the broker runs as a user of its image
+    return folders
+
+
 class ProductBackend(AmqpBackend):
     """A product in containers of this machine.
 
@@ -342,14 +351,7 @@ class ProductBackend(AmqpBackend):
             self._own.remove()
             self._own = None
         if self._own is None:
-            disk = self._disk() if has_disk else None
-            try:
-                container = self._container(disk)
-            except BaseException:  # Ctrl-C, too
-                if disk is not None:
-                    disk.close()
-                raise
-            self._own = OwnContainer(container, self._runner, disk)
+            self._own = OwnContainer(self._container, self._runner, disks.Disk() if has_disk else None)
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
 
@@ -383,21 +385,11 @@ class ProductBackend(AmqpBackend):
             check=check,
         )
 
-    def _disk(self) -> disks.Disk:
-        """Return a new disk with a folder for each data folder of the product."""
-        disk = disks.Disk()
-        disk.start()
-        for name in range(len(self._product.data_folders)):
-            folder = disk.path / str(name)
-            folder.mkdir()
-            folder.chmod(0o777)  # the broker runs as a user of its image
-        return disk
-
     def _container(self, disk: disks.Disk | None = None) -> Container:
         """Return a new container, not started yet.
 
         Args:
-            disk: The disk for the broker's data, with the folders of `_disk`; None for the disk of this machine.
+            disk: The disk for the broker's data; None for the disk of this machine.
         """
         title = self._product.title
         if self._image is None:
@@ -413,9 +405,7 @@ class ProductBackend(AmqpBackend):
             port=self._product.port,
             admin_port=None if management is None else management.port,
             environment=self._product.settings,
-            folders={}
-            if disk is None
-            else {inside: disk.path / str(name) for name, inside in enumerate(self._product.data_folders)},
+            folders={} if disk is None else _folders(disk, self._product.data_folders),
             title=title,
             start_limit_s=self._product.start_limit_s,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from assay_adapters.containers.container import Container
@@ -22,37 +22,41 @@ class OwnContainer:
     """A container that the scenarios of one process use one after the other.
 
     Args:
-        container: The container, which the constructor starts.
+        container: Makes a container that is not started yet, with its data on a disk, or on this machine's with None.
         runner: The runner that waits for triggers.
-        disk: The disk with the broker's data, which `remove` removes; None for the disk of this machine.
+        disk: The disk for the broker's data, not started yet; None for the disk of this machine.
 
     Raises:
-        BackendError: The broker cannot be started.
+        BackendError: The broker or the disk cannot be started, or the broker does not use the disk.
     """
 
-    def __init__(self, container: Container, runner: Runner, disk: Disk | None = None) -> None:
-        self.container = container
-        self.disk = disk
-        """The disk with the broker's data; None for the disk of this machine."""
-        try:
+    def __init__(self, container: Callable[[Disk | None], Container], runner: Runner, disk: Disk | None = None) -> None:
+        with ExitStack() as parts:  # after an error, or Ctrl-C, it removes the parts that exist
+            if disk is not None:
+                parts.callback(disk.close)
+                disk.start()
+            self.container = container(disk)
+            parts.callback(self.container.remove)
             self.container.start()
             if disk is not None:
                 _check_use(disk)
                 disk.sync()  # on a real machine, the installation is on the disk long before a loss of power
-            self.proxy = Proxy(container.port)
+            self.history = History(STARTED)
+            self.proxy = Proxy(self.container.port)
             self.proxy.start()
-        except BaseException:  # Ctrl-C, too
-            self.container.remove()
-            self._remove_disk()
-            raise
-        self.history = History(STARTED)
+            parts.callback(self.proxy.close)
+            self._parts = parts.pop_all()
+        self.disk = disk
+        """The disk with the broker's data; None for the disk of this machine."""
         self.is_silent = False
         """Whether the broker has not answered after a scenario."""
         self._runner = runner
 
     @property
     def is_broken(self) -> bool:
-        """Whether the broker cannot be used any more: it is silent or has ended, or its proxy accepts no clients."""
+        """Whether the broker cannot be used any more: it is silent, or broker, proxy or disk has ended."""
+        if self.disk is not None and not self.disk.runs:
+            return True
         return self.is_silent or not self.proxy.is_open or self.container.exit_code() is not None
 
     def faults(self) -> ProxiedFaults:
@@ -65,15 +69,7 @@ class OwnContainer:
 
     def remove(self) -> None:
         """Close the proxy, and remove the container and the disk."""
-        try:
-            self.proxy.close()
-            self.container.remove()
-        finally:
-            self._remove_disk()
-
-    def _remove_disk(self) -> None:
-        if self.disk is not None:
-            self.disk.close()
+        self._parts.close()
 
 
 def _check_use(disk: Disk) -> None:

@@ -93,6 +93,8 @@ def lacks(description: Description, file: Path) -> Mapping[Capability, Source]:
 
 def impossible(capability: Capability, title: str) -> Source:
     """Return the reason why no broker can have a capability of `IMPOSSIBLE` through this backend."""
+    if capability is Capability.POWER_LOSS:
+        return Source("The kit puts the data of no broker that a file describes on a disk of its own.")
     return lacks_of(title).get(capability, Source("The administration program has no operation for this."))
 
 

@@ -223,5 +223,7 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
 )
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
-    for label in world.many:
+    for number, label in enumerate(world.many):
+        if number > 0:
+            world.faults.slow_disk()  # the kill before has ended the slowness
         _send_and_kill(world, world.producer(place), label, place, AfterAnswer)

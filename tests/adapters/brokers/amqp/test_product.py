@@ -16,6 +16,7 @@ from assay_adapters.brokers.ibmmq.product import IBM_MQ
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.brokers.rabbitmq.stomp import RABBITMQ_STOMP
 from assay_adapters.brokers.reference.server.stomp import CAPABILITIES as STOMP_SERVER
+from assay_adapters.disks import process as disks
 from assay_adapters.ports.backend import Available, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.registry import not_run_here, open_backend
@@ -40,10 +41,21 @@ def test_a_product_explains_each_capability_that_it_has_or_lacks(product: Produc
     assert all(source.text.endswith(".") for source in (*product.capabilities.values(), *product.lacks.values()))
 
 
-def test_a_products_backend_can_be_opened_by_name(product: Product) -> None:
+def test_a_products_backend_can_be_opened_by_name(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disks, "probe", lambda: Available("a disk"))
     backend = open_backend(product.name)
     assert (backend.name, backend.environment.product) == (product.name, product.title)
     assert backend.capabilities == product.capabilities
+
+
+def test_without_fuse_a_product_lacks_the_loss_of_power_for_this_reason(
+    product: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disks, "probe", lambda: Unavailable("libfuse 3 is missing", "install it"))
+    backend = ProductBackend(product)
+    assert {*product.capabilities} - {*backend.capabilities} <= {Capability.POWER_LOSS}
+    why = backend.lacks[Capability.POWER_LOSS].text
+    assert why.endswith("libfuse 3 is missing; install it.") or product is IBM_MQ
 
 
 def test_the_environment_names_another_image(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:

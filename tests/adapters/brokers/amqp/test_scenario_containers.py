@@ -1,17 +1,18 @@
-"""Tests of the container that scenarios of several processes share, without Docker."""
+"""Tests of the containers of scenarios, without Docker and without a disk of the kit."""
 
 from __future__ import annotations
 
 import itertools
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from tests.waiting import until
 
-from assay_adapters.brokers.amqp.scenario_containers import JointContainer
+from assay_adapters.brokers.amqp.scenario_containers import JointContainer, OwnContainer
 from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
@@ -44,7 +45,7 @@ class Box:
         self.id = ""
         self.port = 0
 
-    def start(self, _owner_pid: int | None) -> None:
+    def start(self, _owner_pid: int | None = None) -> None:
         self.id = f"box-{next(self._boxes.numbers)}"
         self._boxes.listeners[self.id] = socket.create_server((LOOPBACK, 0))
         self.attach(self.id, 0, None)
@@ -55,6 +56,9 @@ class Box:
         self.id, self.port = container, self._boxes.listeners[container].getsockname()[1]
 
     def find_process(self) -> None:
+        pass
+
+    def exit_code(self) -> None:
         pass
 
     def kill(self) -> None:
@@ -105,3 +109,57 @@ def test_a_broker_that_is_gone_already_holds_up_no_later_scenario(boxes: Boxes, 
     boxes.listeners.pop("box-0").close()
     assert joint.enter().is_open
     assert list(boxes.listeners) == ["box-1"]
+
+
+class Folder:
+    """A stand-in for a disk of the kit: a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs = False
+        self.did: list[str] = []
+
+    def start(self) -> None:
+        self.runs = True
+
+    def sync(self) -> None:
+        self.did.append("sync")
+
+    def slow(self, delay_ms: int) -> None:
+        self.did.append(f"slow {delay_ms}")
+
+    def close(self) -> None:
+        self.did.append("close")
+
+
+def test_a_container_on_a_disk_is_removed_with_it(boxes: Boxes, tmp_path: Path) -> None:
+    disk = Folder(tmp_path)
+    (tmp_path / "journal").touch()
+    with closing(RealRunner()) as runner:
+        own = OwnContainer(lambda _disk: boxes.box(), runner, cast("Any", disk))
+        assert not own.is_broken
+        own.faults()
+        assert disk.did == ["sync", "slow 0"]
+        disk.runs = False
+        assert own.is_broken
+        own.remove()
+    assert disk.did[-1] == "close"
+    assert not boxes.listeners
+
+
+def test_a_broker_that_does_not_use_its_disk_is_an_error_and_leaves_nothing(boxes: Boxes, tmp_path: Path) -> None:
+    disk = Folder(tmp_path)
+    with closing(RealRunner()) as runner, pytest.raises(BackendError, match="keeps no file on the kit's disk"):
+        OwnContainer(lambda _disk: boxes.box(), runner, cast("Any", disk))
+    assert disk.did == ["close"]
+    assert not boxes.listeners
+
+
+def test_a_container_that_cannot_be_made_leaves_no_disk(tmp_path: Path) -> None:
+    def refuse(_disk: object) -> Any:
+        raise BackendError("no Docker daemon answers")
+
+    disk = Folder(tmp_path)
+    with closing(RealRunner()) as runner, pytest.raises(BackendError, match="no Docker daemon"):
+        OwnContainer(refuse, runner, cast("Any", disk))
+    assert disk.did == ["close"]
