@@ -78,7 +78,7 @@ class PoweredContainer(StoppableContainer):
         self._disk.slow(_SLOW_DISK_MS)
 
     def kill(self) -> None:
-        """End the broker's process at once (SIGKILL), and discard what it was writing at this instant."""
+        """End the broker's process at once (SIGKILL), and discard writes that have not ended."""
         self._end()
         self._disk.go_on()
 

@@ -126,7 +126,7 @@ class Disk:
         self._order(Sync())
 
     def stop(self) -> None:
-        """Let each change and each flush fail with `EIO` from now on, those included that have begun and not ended."""
+        """Let each change and each flush fail with `EIO` from now on, also those that have begun and not ended."""
         self._order(Stop())
 
     def go_on(self) -> None:

@@ -194,8 +194,8 @@ class ProxiedFaults:
     def slow_disk(self) -> None:
         """Make the broker's disk slow until the next kill or loss of power (`SlowDisk`).
 
-        The method first waits until the disk rests, so that the slow disk holds up only what the broker does from now
-        on: otherwise a broker that stores a new subscription late would lose the messages of all scenarios.
+        The method first waits until the disk rests, so that the slow disk delays only what the broker does from now
+        on. Otherwise a broker that stores a new subscription late would lose the messages of all scenarios.
         """
         broker, clock = self._broker, self._runner.clock
         if not isinstance(broker, Powered):

@@ -214,7 +214,7 @@ class SlowDisk(Protocol):
     """
 
     def slow_disk(self) -> None:
-        """Make the broker's disk slow until the next kill or loss of power; do nothing if the kit cannot.
+        """Make the broker's disk slow until the next kill, loss of power or scenario; do nothing if the kit cannot.
 
         A slow disk exposes a broker that answers before it has written or flushed.
         """

@@ -714,7 +714,7 @@ Feature: Messages to a topic after a restart or a kill of the broker
         | subscriber "keeper" shares durable subscription "club" on the topic | is killed and comes back |
 
     Scenario Outline: A durable subscription stores messages even if the broker <event> right after the subscription was created
-      A broker of its own has a slow disk, so that a kill shows an answer that comes before the write.
+      With its own broker, the scenario can have a slow disk; a kill then shows an answer that comes before the write.
 
       Given a topic
       And a durable subscriber "keeper" on the topic

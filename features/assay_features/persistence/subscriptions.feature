@@ -135,7 +135,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     @own-instance @needs-kill
     Scenario: A durable subscription that has been removed does not exist after a kill
-      A broker of its own has a slow disk, so that a kill shows an answer that comes before the write.
+      With its own broker, the scenario can have a slow disk; a kill then shows an answer that comes before the write.
 
       Given a topic
       And a durable subscriber "leaver" on the topic

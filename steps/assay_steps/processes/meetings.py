@@ -1,7 +1,7 @@
 """Finds, from the sentences of a scenario, the steps before which the kit prepares a fault.
 
-Before some steps, scenarios that share a fault wait for each other.  Before the last action before a kill, the kit
-makes the broker's disk slow, if it can.
+Before some steps, scenarios that share a fault wait for each other.  Just before a scenario's last action before a
+kill, the kit makes the broker's disk slow, if it can.
 
 A kill must follow its scenario's last action at once: otherwise a broker that writes its data late would write it
 during the wait for the other scenarios, and its defect would not show.  So a scenario waits for the others *before* its
